@@ -1,0 +1,19 @@
+"""Gaussian-process Bayesian optimization for large budgets.
+
+A fixed-size subset of the observations is retained by a selection rule over GP sensitivity embeddings and the GP is
+refit exactly on it, so a suggestion costs the same after 100,000 evaluations as after 1,000.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import version as _version
+
+from gssbo import presets
+from gssbo._minimize import minimize
+from gssbo.gp import GaussianProcess
+from gssbo.optimizer import Optimizer
+from gssbo.selection import select_subset
+
+__version__ = _version("gssbo")
+
+__all__ = ["GaussianProcess", "Optimizer", "minimize", "presets", "select_subset"]

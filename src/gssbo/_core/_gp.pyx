@@ -1,0 +1,280 @@
+"""Gaussian-process regression on standardised responses.
+
+Notation
+--------
+X, z            inputs (n, d) and responses (n,)
+K_y             k(X, X) + noise I (n, n) = U^T U; P = K_y^-1; alpha = P z
+theta           log lengthscales (d), log variance, log noise, in this order
+L               log p(z | X, theta), equation 2 of the paper [1]
+W               alpha alpha^T - P, so that dL/dtheta_k = tr(W dK_y/dtheta_k) / 2
+
+References
+----------
+1. Wei et al., Gradient-based Sample Selection for Faster Bayesian Optimization, TMLR 2026.
+2. Rasmussen and Williams, Gaussian Processes for Machine Learning, MIT Press 2006: algorithm 2.1, equation 5.9.
+"""
+from libc.math cimport NAN, log
+from libc.stdlib cimport free, malloc
+from libc.string cimport memset
+
+from _simd cimport GSSBO_PAD, gssbo_pack_size, gssbo_simd, gssbo_simd_table
+
+cdef const gssbo_simd_table *simd = gssbo_simd()
+
+cdef enum:
+    CHUNK = 128     # candidates scored at once; a multiple of GSSBO_PAD
+
+cdef double LOG_2PI = 1.8378770664093454836
+
+
+cdef inline Py_ssize_t padded(Py_ssize_t n) noexcept nogil:
+    return (n + GSSBO_PAD - 1) // GSSBO_PAD * GSSBO_PAD
+
+
+cdef void scale(
+    Py_ssize_t n,
+    Py_ssize_t d,
+    const double *X,                # IN (n, d)
+    const double *centre,           # IN (d,)
+    const double *lengthscale,      # IN (d,)
+    Py_ssize_t ld,
+    double *rows,                   # OUT (n, d), (X - centre) / lengthscale; may be NULL
+    double *columns,                # OUT (d, ld), its transpose, zeros from n on
+) noexcept nogil:
+    cdef Py_ssize_t i, k
+    cdef double value
+    for k in range(d):
+        for i in range(n):
+            value = (X[i * d + k] - centre[k]) / lengthscale[k]
+            columns[k * ld + i] = value
+            if rows != NULL:
+                rows[i * d + k] = value
+        for i in range(n, ld):
+            columns[k * ld + i] = 0.0
+
+
+cdef void upper_gram(
+    int kind,
+    Py_ssize_t n,
+    Py_ssize_t d,
+    const double *rows,             # IN (n, d), scaled
+    const double *columns,          # IN (d, ld), scaled
+    double variance,
+    double diagonal,
+    Py_ssize_t ld,
+    double *K,                      # OUT (n, ld), upper triangle; padding zero
+    double *radial,                 # OUT (n, ld), upper triangle; may be NULL
+) noexcept nogil:
+    cdef Py_ssize_t i, left
+    for i in range(n):
+        left = i // GSSBO_PAD * GSSBO_PAD
+        simd.squared_distances(n - left, d, columns + left, ld, rows + i * d, K + i * ld + left)
+        simd.kernel_values(kind, n - left, variance, K + i * ld + left,
+                           NULL if radial == NULL else radial + i * ld + left)
+        K[i * ld + i] = variance + diagonal
+        if n < ld:
+            memset(K + i * ld + n, 0, (ld - n) * sizeof(double))
+
+
+cdef double factor_and_solve(
+    Py_ssize_t n,
+    const double *z,                # IN (n,)
+    Py_ssize_t ld,
+    double *K,                      # INOUT (n, ld), K_y -> U
+    double *alpha,                  # OUT (n,)
+    double *pack,
+) noexcept nogil:
+    """L, or NaN when K_y is not positive definite in doubles."""
+    cdef Py_ssize_t i
+    cdef double quadratic = 0.0, half_log_determinant = 0.0
+    if simd.cholesky(n, K, ld, pack):
+        return NAN
+    # alpha = solve(U, solve(U.T, z))
+    for i in range(n):
+        alpha[i] = z[i]
+    for i in range(n):
+        alpha[i] /= K[i * ld + i]
+        subtract_scaled(n - i - 1, alpha[i], K + i * ld + i + 1, alpha + i + 1)
+    for i in range(n):
+        quadratic += alpha[i] * alpha[i]
+        half_log_determinant += log(K[i * ld + i])
+    for i in range(n - 1, -1, -1):
+        alpha[i] = (alpha[i] - simd.dot(n - i - 1, K + i * ld + i + 1, alpha + i + 1)) / K[i * ld + i]
+    return -0.5 * quadratic - half_log_determinant - 0.5 * n * LOG_2PI
+
+
+cdef inline void subtract_scaled(Py_ssize_t n, double factor, const double *x, double *y) noexcept nogil:
+    cdef Py_ssize_t j
+    for j in range(n):
+        y[j] -= factor * x[j]
+
+
+def fit(
+    int kind,
+    const double[:, ::1] X,             # IN (n, d)
+    const double[::1] z,                # IN (n,)
+    const double[::1] lengthscale,      # IN (d,)
+    double variance,
+    double diagonal,
+    double[:, ::1] U,                   # OUT (n, ld)
+    double[::1] alpha,                  # OUT (n,)
+):
+    """Factor K_y and solve for alpha; return L, or NaN when K_y is not positive definite in doubles."""
+    cdef Py_ssize_t n = X.shape[0], d = X.shape[1], ld = U.shape[1]
+    cdef double *rows = <double *> malloc(((n + ld) * d + gssbo_pack_size(n)) * sizeof(double))
+    if rows == NULL:
+        raise MemoryError
+    cdef double *columns = rows + n * d
+    cdef double *pack = columns + ld * d if gssbo_pack_size(n) else NULL
+    cdef double value
+    with nogil:
+        scale(n, d, &X[0, 0], &X[0, 0], &lengthscale[0], ld, rows, columns)
+        upper_gram(kind, n, d, rows, columns, variance, diagonal, ld, &U[0, 0], NULL)
+        value = factor_and_solve(n, &z[0], ld, &U[0, 0], &alpha[0], pack)
+    free(rows)
+    return value
+
+
+def log_likelihood(
+    int kind,
+    const double[:, ::1] X,             # IN (n, d)
+    const double[::1] z,                # IN (n,)
+    const double[::1] lengthscale,      # IN (d,)
+    double variance,
+    double noise,
+    double jitter,                      # added to the diagonal, not part of theta
+    double[:, :, ::1] work,             # OUT (3, n, ld), scratch
+    double[::1] gradient,               # OUT (d + 2,), dL/dtheta
+):
+    """L and its gradient; NaN when K_y is not positive definite in doubles."""
+    cdef Py_ssize_t n = X.shape[0], d = X.shape[1], ld = work.shape[2], i, j, left
+    cdef double *K = &work[0, 0, 0]
+    cdef double *radial = &work[1, 0, 0]
+    cdef double *Z = &work[2, 0, 0]
+    cdef double *rows = <double *> malloc(((n + ld) * d + ld + n + gssbo_pack_size(n)) * sizeof(double))
+    if rows == NULL:
+        raise MemoryError
+    cdef double *columns = rows + n * d
+    cdef double *alpha = columns + ld * d
+    cdef double *weight = alpha + n
+    cdef double *pack = weight + ld if gssbo_pack_size(n) else NULL
+    cdef double value, fit_term = 0.0, trace = 0.0
+    with nogil:
+        scale(n, d, &X[0, 0], &X[0, 0], &lengthscale[0], ld, rows, columns)
+        upper_gram(kind, n, d, rows, columns, variance, noise + jitter, ld, K, radial)
+        value = factor_and_solve(n, &z[0], ld, K, alpha, pack)
+        if value == value:
+            simd.invert_factor(n, K, ld, Z, ld, pack)
+            simd.gram_of_lower(n, Z, ld, K, ld, pack)       # K holds P from here on
+            for i in range(d):
+                gradient[i] = 0.0
+            for i in range(n):
+                fit_term += alpha[i] * z[i]
+                trace += alpha[i] * alpha[i] - K[i * ld + i]
+                left = i + 1
+                for j in range(left, n):
+                    weight[j - left] = (alpha[i] * alpha[j] - K[i * ld + j]) * radial[i * ld + j]
+                simd.weighted_squares(n - left, d, columns + left, ld, rows + i * d, weight, &gradient[0])
+            # tr(W K) = tr(W K_y) - (noise + jitter) tr(W), and tr(W K_y) = alpha.z - n
+            gradient[d] = 0.5 * (fit_term - n - (noise + jitter) * trace)
+            gradient[d + 1] = 0.5 * noise * trace
+    free(rows)
+    return value
+
+
+def posterior(
+    int kind,
+    const double[:, ::1] X,             # IN (n, d)
+    const double[::1] lengthscale,      # IN (d,)
+    double variance,
+    const double[:, ::1] U,             # IN (n, ld)
+    const double[::1] alpha,            # IN (n,)
+    const double[:, ::1] candidates,    # IN (m, d)
+    double[::1] mean,                   # OUT (m,)
+    double[::1] latent_variance,        # OUT (m,), never negative
+):
+    """Posterior mean and variance of the latent function, in blocks of CHUNK candidates.
+
+    v = solve(U.T, k(X, x)); mean = alpha.k; variance = k(x, x) - v.v. A triangular solve, not the explicit
+    precision, which loses every digit of small variances once K_y is ill-conditioned.
+    """
+    cdef Py_ssize_t n = X.shape[0], d = X.shape[1], m = candidates.shape[0], ld = U.shape[1]
+    cdef Py_ssize_t block, first, size, i, j
+    cdef double *rows = <double *> malloc(((n + CHUNK) * d + (n + 2) * CHUNK + n * d + gssbo_pack_size(n))
+                                          * sizeof(double))
+    if rows == NULL:
+        raise MemoryError
+    cdef double *columns = rows + n * d
+    cdef double *V = columns + CHUNK * d
+    cdef double *sums = V + n * CHUNK
+    cdef double *squares = sums + CHUNK
+    cdef double *pack = squares + CHUNK if gssbo_pack_size(n) else NULL
+    cdef double *v
+    with nogil:
+        for i in range(n):
+            for j in range(d):
+                rows[i * d + j] = (X[i, j] - X[0, j]) / lengthscale[j]
+        for block in range((m + CHUNK - 1) // CHUNK):
+            first = block * CHUNK
+            size = min(<Py_ssize_t> CHUNK, m - first)
+            scale(size, d, &candidates[first, 0], &X[0, 0], &lengthscale[0], CHUNK, NULL, columns)
+            memset(sums, 0, 2 * CHUNK * sizeof(double))
+            for i in range(n):
+                v = V + i * CHUNK
+                simd.squared_distances(CHUNK, d, columns, CHUNK, rows + i * d, v)
+                simd.kernel_values(kind, CHUNK, variance, v, NULL)
+                for j in range(CHUNK):
+                    sums[j] += alpha[i] * v[j]
+            simd.solve_transposed(n, CHUNK, &U[0, 0], ld, V, CHUNK, pack)
+            for i in range(n):
+                v = V + i * CHUNK
+                for j in range(CHUNK):
+                    squares[j] += v[j] * v[j]
+            for j in range(size):
+                mean[first + j] = sums[j]
+                latent_variance[first + j] = max(variance - squares[j], 0.0)
+    free(rows)
+
+
+def posterior_gradient(
+    int kind,
+    const double[:, ::1] X,             # IN (n, d)
+    const double[::1] lengthscale,      # IN (d,)
+    double variance,
+    const double[:, ::1] U,             # IN (n, ld)
+    const double[::1] alpha,            # IN (n,)
+    const double[:, ::1] candidates,    # IN (m, d)
+    double[:, ::1] dmean,               # OUT (m, d)
+    double[:, ::1] dvariance,           # OUT (m, d), of the latent variance
+):
+    """Gradients of the posterior mean and latent variance in the candidate."""
+    cdef Py_ssize_t n = X.shape[0], d = X.shape[1], ld = U.shape[1], c, i, j
+    cdef double *k = <double *> malloc(2 * n * sizeof(double))
+    if k == NULL:
+        raise MemoryError
+    cdef double *radial = k + n
+    cdef double difference, r2, slope
+    with nogil:
+        for c in range(candidates.shape[0]):
+            for i in range(n):
+                r2 = 0.0
+                for j in range(d):
+                    difference = (candidates[c, j] - X[i, j]) / lengthscale[j]
+                    r2 += difference * difference
+                k[i] = r2
+            simd.kernel_values(kind, n, variance, k, radial)
+            # k <- solve(U, solve(U.T, k)) = P k
+            for i in range(n):
+                k[i] /= U[i, i]
+                subtract_scaled(n - i - 1, k[i], &U[i, 0] + i + 1, k + i + 1)
+            for i in range(n - 1, -1, -1):
+                k[i] = (k[i] - simd.dot(n - i - 1, &U[i, 0] + i + 1, k + i + 1)) / U[i, i]
+            for j in range(d):
+                dmean[c, j] = 0.0
+                dvariance[c, j] = 0.0
+            for i in range(n):
+                for j in range(d):
+                    slope = -radial[i] * (candidates[c, j] - X[i, j]) / (lengthscale[j] * lengthscale[j])
+                    dmean[c, j] += alpha[i] * slope
+                    dvariance[c, j] -= 2.0 * k[i] * slope
+    free(k)

@@ -1,0 +1,134 @@
+"""Stationary kernels with one lengthscale a dimension.
+
+Notation
+--------
+X, A, B     inputs (n, d), (m, d)
+r2          squared distance in units of the lengthscales, sum_k ((x_k - x'_k) / lengthscale_k)^2
+k           variance R(r): R = exp(-r2/2); (1 + a) e^-a, a = sqrt(3 r2); (1 + a + a^2/3) e^-a, a = sqrt(5 r2)
+radial      variance dR/d(-r2/2), so that dk/dx_k = -radial (x_k - x'_k) / lengthscale_k^2 and
+            dk/dlog lengthscale_k = radial ((x_k - x'_k) / lengthscale_k)^2: no division by r, hence no 0/0
+
+Distances are sums of squared differences of centred coordinates, never |a|^2 + |b|^2 - 2ab: nothing cancels for
+near-duplicates far from the origin. All lengthscales are positive.
+"""
+from libc.stdlib cimport free, malloc
+from libc.string cimport memset
+
+from _simd cimport GSSBO_PAD, gssbo_simd, gssbo_simd_table
+
+cdef const gssbo_simd_table *simd = gssbo_simd()
+
+KINDS = {"rbf": 0, "matern32": 1, "matern52": 2}
+
+
+cdef void scaled_rows(
+    const double[:, ::1] X,             # IN (n, d)
+    const double *centre,               # IN (d,)
+    const double[::1] lengthscale,      # IN (d,)
+    double *rows,                       # OUT (n, d), (X - centre) / lengthscale
+) noexcept nogil:
+    cdef Py_ssize_t i, k, d = X.shape[1]
+    for i in range(X.shape[0]):
+        for k in range(d):
+            rows[i * d + k] = (X[i, k] - centre[k]) / lengthscale[k]
+
+
+cdef void scaled_columns(
+    const double[:, ::1] X,             # IN (n, d)
+    const double *centre,               # IN (d,)
+    const double[::1] lengthscale,      # IN (d,)
+    Py_ssize_t ld,
+    double *columns,                    # OUT (d, ld), ((X - centre) / lengthscale).T, zeros from n on
+) noexcept nogil:
+    cdef Py_ssize_t i, k
+    for k in range(X.shape[1]):
+        for i in range(X.shape[0]):
+            columns[k * ld + i] = (X[i, k] - centre[k]) / lengthscale[k]
+        for i in range(X.shape[0], ld):
+            columns[k * ld + i] = 0.0
+
+
+def gram(
+    int kind,
+    const double[:, ::1] X,             # IN (n, d)
+    const double[::1] lengthscale,      # IN (d,)
+    double variance,
+    const double[::1] diagonal,         # IN (n,), added to the diagonal: noise, jitter
+    bint full,
+    double[:, ::1] K,                   # OUT (n, ld), upper triangle, or both when `full`; padding zero
+):
+    """K = k(X, X) + diag(diagonal)."""
+    cdef Py_ssize_t n = X.shape[0], d = X.shape[1], ld = K.shape[1], i, j, left
+    cdef double *columns = <double *> malloc((ld + n) * d * sizeof(double))
+    if columns == NULL:
+        raise MemoryError
+    cdef double *rows = columns + ld * d
+    with nogil:
+        scaled_columns(X, &X[0, 0], lengthscale, ld, columns)
+        scaled_rows(X, &X[0, 0], lengthscale, rows)
+        for i in range(n):
+            left = i // GSSBO_PAD * GSSBO_PAD
+            simd.squared_distances(n - left, d, columns + left, ld, rows + i * d, &K[i, left])
+            simd.kernel_values(kind, n - left, variance, &K[i, left], NULL)
+            K[i, i] = variance + diagonal[i]
+            if n < ld:
+                memset(&K[i, n], 0, (ld - n) * sizeof(double))
+        if full:
+            for i in range(n):
+                for j in range(i):
+                    K[i, j] = K[j, i]
+    free(columns)
+
+
+def cross(
+    int kind,
+    const double[:, ::1] A,             # IN (n, d)
+    const double[:, ::1] B,             # IN (m, d)
+    const double[::1] lengthscale,      # IN (d,)
+    double variance,
+    double[:, ::1] K,                   # OUT (n, ld) with ld >= m padded; padding zero
+):
+    """K = k(A, B)."""
+    cdef Py_ssize_t n = A.shape[0], m = B.shape[0], d = A.shape[1], ld = K.shape[1], i
+    cdef double *columns = <double *> malloc((ld + n) * d * sizeof(double))
+    if columns == NULL:
+        raise MemoryError
+    cdef double *rows = columns + ld * d
+    with nogil:
+        scaled_columns(B, &A[0, 0], lengthscale, ld, columns)
+        scaled_rows(A, &A[0, 0], lengthscale, rows)
+        for i in range(n):
+            simd.squared_distances(m, d, columns, ld, rows + i * d, &K[i, 0])
+            simd.kernel_values(kind, m, variance, &K[i, 0], NULL)
+            if m < ld:
+                memset(&K[i, m], 0, (ld - m) * sizeof(double))
+    free(columns)
+
+
+def cross_gradient(
+    int kind,
+    const double[:, ::1] A,             # IN (n, d)
+    const double[::1] x,                # IN (d,)
+    const double[::1] lengthscale,      # IN (d,)
+    double variance,
+    double[::1] k,                      # OUT (n,), k(A, x)
+    double[:, ::1] dk,                  # OUT (n, d), dk(a_i, x)/dx
+):
+    """Kernel values and their gradient in the second argument."""
+    cdef Py_ssize_t n = A.shape[0], d = A.shape[1], i, j
+    cdef double *radial = <double *> malloc(n * sizeof(double))
+    if radial == NULL:
+        raise MemoryError
+    cdef double difference, r2
+    with nogil:
+        for i in range(n):
+            r2 = 0.0
+            for j in range(d):
+                difference = (x[j] - A[i, j]) / lengthscale[j]
+                r2 += difference * difference
+            k[i] = r2
+        simd.kernel_values(kind, n, variance, &k[0], radial)
+        for i in range(n):
+            for j in range(d):
+                dk[i, j] = -radial[i] * (x[j] - A[i, j]) / (lengthscale[j] * lengthscale[j])
+    free(radial)

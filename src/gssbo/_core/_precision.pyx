@@ -1,0 +1,180 @@
+"""The precision P = K_y^-1 of a pool and its square Q = P^2 (the Gram matrix of the sensitivity embeddings),
+updated exactly as observations come and go.
+
+Notation
+--------
+P, Q        symmetric, both triangles, in the leading (n, n) part of (capacity, ld) buffers
+k           covariances (n,) of the observation in question with the others; 0 in its own slot
+kappa       its own variance plus noise
+u, w        P k and P u, over the others
+s           kappa - k.u, its conditional variance; a = 1/s
+
+Adding the observation at slot i, whose row and column are zero (block inverse):
+    P <- P + a u u^T,                               P_i = -a u,                 P_ii = a
+    Q <- Q + a (w u^T + u w^T) + a^2 (u.u + 1) u u^T,   Q_i = -a (w + a (u.u + 1) u),   Q_ii = a^2 (u.u + 1)
+Taking it out is the same statement read backwards: a = P_ii, u = -P_i / a. Each costs O(n^2).
+"""
+from libc.stdlib cimport free, malloc
+from libc.string cimport memmove, memset
+
+from _simd cimport gssbo_simd, gssbo_simd_table
+
+cdef const gssbo_simd_table *simd = gssbo_simd()
+
+
+cdef void rank_two(
+    Py_ssize_t n,
+    Py_ssize_t ld,
+    double sign,
+    double a,
+    double b,                   # a^2 (u.u + 1)
+    const double *u,            # IN (n,)
+    const double *w,            # IN (n,)
+    double *Q,                  # INOUT (n, ld)
+) noexcept nogil:
+    """Q += sign (a (w u^T + u w^T) + b u u^T)."""
+    cdef Py_ssize_t i, j
+    cdef double by_w, by_u
+    cdef double *row
+    for i in range(n):
+        by_w = sign * a * u[i]
+        by_u = sign * (a * w[i] + b * u[i])
+        row = Q + i * ld
+        for j in range(n):
+            row[j] += by_w * w[j] + by_u * u[j]
+
+
+cdef void rank_one(
+    Py_ssize_t n,
+    Py_ssize_t ld,
+    double factor,
+    const double *u,            # IN (n,)
+    double *P,                  # INOUT (n, ld)
+) noexcept nogil:
+    """P += factor u u^T."""
+    cdef Py_ssize_t i, j
+    cdef double by_u
+    cdef double *row
+    for i in range(n):
+        by_u = factor * u[i]
+        row = P + i * ld
+        for j in range(n):
+            row[j] += by_u * u[j]
+
+
+cdef void clear(Py_ssize_t n, Py_ssize_t ld, Py_ssize_t slot, double *P) noexcept nogil:
+    cdef Py_ssize_t j
+    for j in range(n):
+        P[slot * ld + j] = 0.0
+        P[j * ld + slot] = 0.0
+
+
+def insert(
+    Py_ssize_t n,
+    Py_ssize_t slot,
+    const double[::1] k,        # IN (n,), 0 at `slot`
+    double kappa,
+    double[:, ::1] P,           # INOUT (capacity, ld)
+    double[:, ::1] Q,           # INOUT (capacity, ld)
+):
+    """Add an observation at a free slot (row and column are overwritten); n counts it.
+
+    Returns its conditional variance s; when s is not positive nothing has been changed.
+    """
+    cdef Py_ssize_t ld = P.shape[1], j
+    cdef double *u = <double *> malloc(2 * n * sizeof(double))
+    if u == NULL:
+        raise MemoryError
+    cdef double *w = u + n
+    cdef double s, a, b
+    with nogil:
+        clear(n, ld, slot, &P[0, 0])
+        clear(n, ld, slot, &Q[0, 0])
+        simd.product_vector(n, n, &P[0, 0], ld, &k[0], u)
+        s = kappa - simd.dot(n, &k[0], u)
+        if s > 0.0:
+            simd.product_vector(n, n, &P[0, 0], ld, u, w)
+            a = 1.0 / s
+            b = a * a * (simd.dot(n, u, u) + 1.0)
+            rank_one(n, ld, a, u, &P[0, 0])
+            rank_two(n, ld, 1.0, a, b, u, w, &Q[0, 0])
+            for j in range(n):
+                P[slot, j] = -a * u[j]
+                P[j, slot] = -a * u[j]
+                Q[slot, j] = -a * w[j] - b * u[j]
+                Q[j, slot] = -a * w[j] - b * u[j]
+            P[slot, slot] = a
+            Q[slot, slot] = b
+    free(u)
+    return s
+
+
+def clear_slot(
+    Py_ssize_t n,
+    Py_ssize_t slot,
+    double[:, ::1] P,           # INOUT (capacity, ld)
+    double[:, ::1] Q,           # INOUT (capacity, ld)
+):
+    """Take the observation at `slot` out; its row and column become zero."""
+    cdef Py_ssize_t ld = P.shape[1], j
+    cdef double *u = <double *> malloc(2 * n * sizeof(double))
+    if u == NULL:
+        raise MemoryError
+    cdef double *w = u + n
+    cdef double a = P[slot, slot], b
+    with nogil:
+        for j in range(n):
+            u[j] = -P[slot, j] / a
+        u[slot] = 0.0
+        clear(n, ld, slot, &P[0, 0])
+        clear(n, ld, slot, &Q[0, 0])
+        rank_one(n, ld, -a, u, &P[0, 0])
+        simd.product_vector(n, n, &P[0, 0], ld, u, w)
+        b = a * a * (simd.dot(n, u, u) + 1.0)
+        rank_two(n, ld, -1.0, a, b, u, w, &Q[0, 0])
+    free(u)
+
+
+def close_slot(
+    Py_ssize_t n,
+    Py_ssize_t slot,
+    double[:, ::1] P,           # INOUT (capacity, ld)
+    double[:, ::1] Q,           # INOUT (capacity, ld)
+):
+    """Shift the rows and columns behind a cleared slot over it, keeping their order."""
+    cdef Py_ssize_t ld = P.shape[1], i, source
+    cdef Py_ssize_t head = slot * sizeof(double), tail = (n - 1 - slot) * sizeof(double)
+    with nogil:
+        for i in range(n - 1):
+            source = i if i < slot else i + 1
+            if source != i:
+                memmove(&P[i, 0], &P[source, 0], head)
+                memmove(&Q[i, 0], &Q[source, 0], head)
+            if tail:
+                memmove(&P[i, slot], &P[source, slot] + 1, tail)
+                memmove(&Q[i, slot], &Q[source, slot] + 1, tail)
+            P[i, n - 1] = 0.0
+            Q[i, n - 1] = 0.0
+        memset(&P[n - 1, 0], 0, n * sizeof(double))
+        memset(&Q[n - 1, 0], 0, n * sizeof(double))
+
+
+def residual_column(
+    Py_ssize_t n,
+    Py_ssize_t column,
+    const double[::1] k,        # IN (n,), that column of K_y
+    const double[:, ::1] P,     # IN (capacity, ld)
+):
+    """max |P K_y[:, column] - e_column|."""
+    cdef double *e = <double *> malloc(n * sizeof(double))
+    if e == NULL:
+        raise MemoryError
+    cdef double worst = 0.0
+    cdef Py_ssize_t j
+    with nogil:
+        simd.product_vector(n, n, &P[0, 0], P.shape[1], &k[0], e)
+        e[column] -= 1.0
+        for j in range(n):
+            worst = max(worst, abs(e[j]))
+    free(e)
+    return worst

@@ -1,0 +1,31 @@
+"""Declarations of the vectorised loops (simd.h)."""
+
+cdef extern from "simd.h" nogil:
+    enum: GSSBO_PAD
+    enum: GSSBO_BLOCK
+
+    ctypedef struct gssbo_simd_table:
+        const char *name
+        void (*subtract_product)(Py_ssize_t m, Py_ssize_t n, Py_ssize_t k, const double *A, Py_ssize_t lda,
+                                 const double *B, Py_ssize_t ldb, double *C, Py_ssize_t ldc,
+                                 double *pack) noexcept nogil
+        Py_ssize_t (*cholesky)(Py_ssize_t n, double *A, Py_ssize_t ld, double *pack) noexcept nogil
+        void (*solve_transposed)(Py_ssize_t n, Py_ssize_t m, const double *U, Py_ssize_t ldu, double *B,
+                                 Py_ssize_t ldb, double *pack) noexcept nogil
+        void (*solve)(Py_ssize_t n, Py_ssize_t m, const double *U, Py_ssize_t ldu, double *B,
+                      Py_ssize_t ldb) noexcept nogil
+        void (*invert_factor)(Py_ssize_t n, const double *U, Py_ssize_t ldu, double *Z, Py_ssize_t ldz,
+                              double *pack) noexcept nogil
+        void (*gram_of_lower)(Py_ssize_t n, const double *Z, Py_ssize_t ldz, double *P, Py_ssize_t ldp,
+                              double *pack) noexcept nogil
+        void (*product_vector)(Py_ssize_t k, Py_ssize_t n, const double *A, Py_ssize_t lda, const double *x,
+                               double *y) noexcept nogil
+        double (*dot)(Py_ssize_t n, const double *x, const double *y) noexcept nogil
+        void (*squared_distances)(Py_ssize_t n, Py_ssize_t d, const double *XT, Py_ssize_t ldx, const double *x,
+                                  double *r2) noexcept nogil
+        void (*kernel_values)(int kind, Py_ssize_t n, double variance, double *r2, double *radial) noexcept nogil
+        void (*weighted_squares)(Py_ssize_t n, Py_ssize_t d, const double *XT, Py_ssize_t ldx, const double *x,
+                                 const double *w, double *gradient) noexcept nogil
+
+    Py_ssize_t gssbo_pack_size(Py_ssize_t n) noexcept nogil
+    const gssbo_simd_table *gssbo_simd() noexcept nogil

@@ -1,0 +1,437 @@
+/* See simd.h. Built once per instruction set, with GSSBO_TABLE naming the table and the compiler flags
+ * deciding the vector width W; a tile is MR rows by 2 W columns, all accumulators in registers.
+ *
+ * The one product form is C -= A^T B with A and B row-major: both operands are then read along rows, so
+ * no transposition is ever needed. Cholesky, solves, the inverse factor and the precision are all built on it.
+ */
+#include "simd.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__AVX512F__)
+#define W 8
+#define MR 8
+#elif defined(__AVX__)
+#define W 4
+#define MR 4
+#else
+#define W 2
+#define MR 4
+#endif
+#define NR (2 * W)
+
+#define BLOCK GSSBO_BLOCK
+#define DEPTH GSSBO_DEPTH
+#define RESIDENT GSSBO_RESIDENT
+
+#if !defined(__GNUC__)
+#error "the compiled core needs GCC's vector extensions (GCC or Clang; on Windows clang-cl)"
+#endif
+
+typedef double vec __attribute__((vector_size(8 * W)));
+typedef double unaligned_vec __attribute__((vector_size(8 * W), aligned(8), may_alias));
+
+static inline vec load(const double *p)
+{
+    return *(const unaligned_vec *)p;
+}
+
+static inline void store(double *p, vec v)
+{
+    *(unaligned_vec *)p = v;
+}
+
+static inline double sum(vec v)
+{
+    double s = 0.0;
+    for (int q = 0; q < W; q++)
+        s += v[q];
+    return s;
+}
+
+static inline ptrdiff_t least(ptrdiff_t a, ptrdiff_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline ptrdiff_t round_up(ptrdiff_t n, ptrdiff_t to)
+{
+    return (n + to - 1) / to * to;
+}
+
+/* ---- the tile: C (rows, NR) -= A (k, rows)^T B (k, NR) ----------------------------------------------
+ *
+ * Written out row by row: an array of accumulators would live on the stack.
+ */
+
+#define ROWS_1(X) X(0)
+#define ROWS_2(X) ROWS_1(X) X(1)
+#define ROWS_3(X) ROWS_2(X) X(2)
+#define ROWS_4(X) ROWS_3(X) X(3)
+#define ROWS_5(X) ROWS_4(X) X(4)
+#define ROWS_6(X) ROWS_5(X) X(5)
+#define ROWS_7(X) ROWS_6(X) X(6)
+#define ROWS_8(X) ROWS_7(X) X(7)
+
+#define LOAD_ROW(r) vec c##r = load(C + r * ldc), d##r = load(C + r * ldc + W);
+#define UPDATE_ROW(r) c##r -= A[r] * b, d##r -= A[r] * e;
+#define STORE_ROW(r) store(C + r * ldc, c##r), store(C + r * ldc + W, d##r);
+
+#define DEFINE_TILE(R)                                                                                       \
+    static void tile_##R(ptrdiff_t k, const double *A, ptrdiff_t lda, const double *B, ptrdiff_t ldb,       \
+                         double *C, ptrdiff_t ldc)                                                           \
+    {                                                                                                        \
+        ROWS_##R(LOAD_ROW)                                                                                   \
+        for (ptrdiff_t p = 0; p < k; p++, A += lda, B += ldb) {                                              \
+            const vec b = load(B), e = load(B + W);                                                          \
+            ROWS_##R(UPDATE_ROW)                                                                             \
+        }                                                                                                    \
+        ROWS_##R(STORE_ROW)                                                                                  \
+    }
+
+typedef void tile_function(ptrdiff_t, const double *, ptrdiff_t, const double *, ptrdiff_t, double *, ptrdiff_t);
+
+DEFINE_TILE(1)
+DEFINE_TILE(2)
+DEFINE_TILE(3)
+DEFINE_TILE(4)
+#if MR == 8
+DEFINE_TILE(5)
+DEFINE_TILE(6)
+DEFINE_TILE(7)
+DEFINE_TILE(8)
+static tile_function *const tiles[MR + 1] = {0, tile_1, tile_2, tile_3, tile_4, tile_5, tile_6, tile_7, tile_8};
+#else
+static tile_function *const tiles[MR + 1] = {0, tile_1, tile_2, tile_3, tile_4};
+#endif
+
+static inline void tile_rows(ptrdiff_t rows, ptrdiff_t k, const double *A, ptrdiff_t lda, const double *B,
+                             ptrdiff_t ldb, double *C, ptrdiff_t ldc)
+{
+    tiles[rows](k, A, lda, B, ldb, C, ldc);
+}
+
+/* Both operands where they stand: for matrices that live in the cache. */
+static void product_in_place(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, const double *A, ptrdiff_t lda,
+                             const double *B, ptrdiff_t ldb, double *C, ptrdiff_t ldc)
+{
+    for (ptrdiff_t i = 0; i < m; i += MR)
+        for (ptrdiff_t j = 0; j < n; j += NR)
+            tile_rows(least(MR, m - i), k, A + i, lda, B + j, ldb, C + i * ldc + j, ldc);
+}
+
+/* Copies (k, n) into strips of `width` columns, each strip contiguous. */
+static void pack_strips(ptrdiff_t width, ptrdiff_t n, ptrdiff_t k, const double *A, ptrdiff_t lda, double *out)
+{
+    for (ptrdiff_t j = 0; j < n; j += width) {
+        const ptrdiff_t columns = least(width, n - j);
+        for (ptrdiff_t p = 0; p < k; p++, out += width)
+            memcpy(out, A + p * lda + j, columns * sizeof(double));
+    }
+}
+
+static void subtract_product(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, const double *A, ptrdiff_t lda,
+                             const double *B, ptrdiff_t ldb, double *C, ptrdiff_t ldc, double *pack)
+{
+    if (pack == NULL || k * least(m, n) <= 32 * BLOCK) {
+        product_in_place(m, n, k, A, lda, B, ldb, C, ldc);
+        return;
+    }
+    const ptrdiff_t width = GSSBO_STRIPS * BLOCK;
+    double *const packed_b = pack + BLOCK * DEPTH;
+    for (ptrdiff_t p = 0; p < k; p += DEPTH) {
+        const ptrdiff_t depth = least(DEPTH, k - p);
+        for (ptrdiff_t j0 = 0; j0 < n; j0 += width) {
+            const ptrdiff_t columns = least(width, n - j0);
+            pack_strips(NR, round_up(columns, NR), depth, B + p * ldb + j0, ldb, packed_b);
+            for (ptrdiff_t i0 = 0; i0 < m; i0 += BLOCK) {
+                const ptrdiff_t rows = least(BLOCK, m - i0);
+                pack_strips(MR, rows, depth, A + p * lda + i0, lda, pack);
+                for (ptrdiff_t j = 0; j < columns; j += NR)
+                    for (ptrdiff_t i = 0; i < rows; i += MR)
+                        tile_rows(least(MR, rows - i), depth, pack + i * depth, MR, packed_b + j * depth, NR,
+                                  C + (i0 + i) * ldc + j0 + j, ldc);
+            }
+        }
+    }
+}
+
+/* ---- triangular algebra ------------------------------------------------------------------------------ */
+
+/* target[j] -= factor * source[j], whole vectors. */
+static inline void subtract_row(ptrdiff_t n, double factor, const double *source, double *target)
+{
+    for (ptrdiff_t j = 0; j < n; j += W)
+        store(target + j, load(target + j) - factor * load(source + j));
+}
+
+static inline void scale_row(ptrdiff_t n, double factor, double *target)
+{
+    for (ptrdiff_t j = 0; j < n; j += W)
+        store(target + j, load(target + j) * factor);
+}
+
+/* Rows [from, to) of the factor, earlier rows >= base not yet subtracted from them. */
+static ptrdiff_t cholesky_rows(ptrdiff_t n, double *A, ptrdiff_t ld, ptrdiff_t base, ptrdiff_t from, ptrdiff_t to)
+{
+    for (ptrdiff_t i = from; i < to; i += MR) {
+        const ptrdiff_t rows = least(MR, to - i), left = i / NR * NR;
+        for (ptrdiff_t j = left; j < n; j += NR)
+            tile_rows(rows, i - base, A + base * ld + i, ld, A + base * ld + j, ld, A + i * ld + j, ld);
+        for (ptrdiff_t r = i; r < i + rows; r++) {
+            double *const row = A + r * ld + left;
+            for (ptrdiff_t q = i; q < r; q++)
+                subtract_row(n - left, A[q * ld + r], A + q * ld + left, row);
+            const double pivot = A[r * ld + r];
+            if (!(pivot > 0.0) || !isfinite(pivot))
+                return r + 1;
+            scale_row(n - left, 1.0 / sqrt(pivot), row);
+            A[r * ld + r] = sqrt(pivot);
+        }
+    }
+    return 0;
+}
+
+static ptrdiff_t cholesky(ptrdiff_t n, double *A, ptrdiff_t ld, double *pack)
+{
+    if (n <= RESIDENT)
+        return cholesky_rows(n, A, ld, 0, 0, n);
+    for (ptrdiff_t i = 0; i < n; i += BLOCK) {
+        const ptrdiff_t rows = least(BLOCK, n - i);
+        /* A[i:i+rows, i:] -= U[:i, i:i+rows]^T U[:i, i:] */
+        subtract_product(rows, n - i, i, A + i, ld, A + i, ld, A + i * ld + i, ld, pack);
+        const ptrdiff_t status = cholesky_rows(n, A, ld, i, i, i + rows);
+        if (status)
+            return status;
+    }
+    return 0;
+}
+
+/* Rows [from, to) of U^-T B, earlier rows >= base not yet subtracted; columns [0, m). */
+static void forward_rows(ptrdiff_t m, const double *U, ptrdiff_t ldu, double *B, ptrdiff_t ldb, ptrdiff_t base,
+                         ptrdiff_t from, ptrdiff_t to)
+{
+    for (ptrdiff_t i = from; i < to; i += MR) {
+        const ptrdiff_t rows = least(MR, to - i);
+        if (i > base)
+            product_in_place(rows, m, i - base, U + base * ldu + i, ldu, B + base * ldb, ldb, B + i * ldb, ldb);
+        for (ptrdiff_t r = i; r < i + rows; r++) {
+            for (ptrdiff_t q = i; q < r; q++)
+                subtract_row(m, U[q * ldu + r], B + q * ldb, B + r * ldb);
+            scale_row(m, 1.0 / U[r * ldu + r], B + r * ldb);
+        }
+    }
+}
+
+static void solve_transposed(ptrdiff_t n, ptrdiff_t m, const double *U, ptrdiff_t ldu, double *B, ptrdiff_t ldb,
+                             double *pack)
+{
+    if (n <= RESIDENT) {
+        forward_rows(m, U, ldu, B, ldb, 0, 0, n);
+        return;
+    }
+    for (ptrdiff_t i = 0; i < n; i += BLOCK) {
+        const ptrdiff_t rows = least(BLOCK, n - i);
+        subtract_product(rows, m, i, U + i, ldu, B, ldb, B + i * ldb, ldb, pack);
+        forward_rows(m, U, ldu, B, ldb, i, i, i + rows);
+    }
+}
+
+static void solve(ptrdiff_t n, ptrdiff_t m, const double *U, ptrdiff_t ldu, double *B, ptrdiff_t ldb)
+{
+    for (ptrdiff_t i = n - 1; i >= 0; i--) {
+        for (ptrdiff_t q = i + 1; q < n; q++)
+            subtract_row(m, U[i * ldu + q], B + q * ldb, B + i * ldb);
+        scale_row(m, 1.0 / U[i * ldu + i], B + i * ldb);
+    }
+}
+
+static void invert_factor(ptrdiff_t n, const double *U, ptrdiff_t ldu, double *Z, ptrdiff_t ldz, double *pack)
+{
+    for (ptrdiff_t i = 0; i < n; i++) {
+        memset(Z + i * ldz, 0, ldz * sizeof(double));
+        Z[i * ldz + i] = 1.0;
+    }
+    const ptrdiff_t block = n <= RESIDENT ? MR : BLOCK;
+    for (ptrdiff_t i = 0; i < n; i += block) {
+        const ptrdiff_t rows = least(block, n - i);
+        /* Column block j of Z is zero above row j: the inner dimension starts there. */
+        if (block == BLOCK)
+            for (ptrdiff_t j = 0; j < i; j += BLOCK)
+                subtract_product(rows, BLOCK, i - j, U + j * ldu + i, ldu, Z + j * ldz + j, ldz,
+                                 Z + i * ldz + j, ldz, pack);
+        else
+            for (ptrdiff_t j = 0; j < i; j += NR)
+                tile_rows(rows, i - j, U + j * ldu + i, ldu, Z + j * ldz + j, ldz, Z + i * ldz + j, ldz);
+        forward_rows(i + rows, U, ldu, Z, ldz, i, i, i + rows);
+    }
+}
+
+static void gram_of_lower(ptrdiff_t n, const double *Z, ptrdiff_t ldz, double *P, ptrdiff_t ldp, double *pack)
+{
+    const int resident = n <= RESIDENT;
+    const ptrdiff_t block = resident ? NR : BLOCK;
+    for (ptrdiff_t i = 0; i < n; i++)
+        memset(P + i * ldp, 0, ldp * sizeof(double));
+    for (ptrdiff_t j = 0; j < n; j += block) {
+        const ptrdiff_t columns = least(block, n - j);
+        const double *const below = Z + j * ldz;
+        if (resident)
+            product_in_place(least(j + columns, n), columns, n - j, below, ldz, below + j, ldz, P + j, ldp);
+        else
+            subtract_product(least(j + columns, n), columns, n - j, below, ldz, below + j, ldz, P + j, ldp, pack);
+    }
+    for (ptrdiff_t i = 0; i < n; i++)
+        scale_row(ldp - i / NR * NR, -1.0, P + i * ldp + i / NR * NR);
+}
+
+/* ---- vectors ----------------------------------------------------------------------------------------- */
+
+static void product_vector(ptrdiff_t k, ptrdiff_t n, const double *A, ptrdiff_t lda, const double *x, double *y)
+{
+    memset(y, 0, n * sizeof(double));
+    ptrdiff_t p = 0;
+    for (; p + 4 <= k; p += 4) {
+        const double *const a = A + p * lda;
+        const double x0 = x[p], x1 = x[p + 1], x2 = x[p + 2], x3 = x[p + 3];
+        for (ptrdiff_t j = 0; j < n; j++)
+            y[j] += ((x0 * a[j] + x1 * a[lda + j]) + x2 * a[2 * lda + j]) + x3 * a[3 * lda + j];
+    }
+    for (; p < k; p++)
+        for (ptrdiff_t j = 0; j < n; j++)
+            y[j] += x[p] * A[p * lda + j];
+}
+
+static double dot(ptrdiff_t n, const double *x, const double *y)
+{
+    vec a0 = {0}, a1 = {0}, a2 = {0}, a3 = {0};
+    ptrdiff_t j = 0;
+    for (; j + 4 * W <= n; j += 4 * W) {
+        a0 += load(x + j) * load(y + j);
+        a1 += load(x + j + W) * load(y + j + W);
+        a2 += load(x + j + 2 * W) * load(y + j + 2 * W);
+        a3 += load(x + j + 3 * W) * load(y + j + 3 * W);
+    }
+    for (; j + W <= n; j += W)
+        a0 += load(x + j) * load(y + j);
+    double s = sum((a0 + a1) + (a2 + a3));
+    for (; j < n; j++)
+        s += x[j] * y[j];
+    return s;
+}
+
+/* ---- kernel rows ------------------------------------------------------------------------------------- */
+
+static void squared_distances(ptrdiff_t n, ptrdiff_t d, const double *XT, ptrdiff_t ldx, const double *x, double *r2)
+{
+    for (ptrdiff_t j = 0; j < n; j += 2 * W) {
+        vec a = {0}, b = {0};
+        for (ptrdiff_t k = 0; k < d; k++) {
+            const vec u = load(XT + k * ldx + j) - x[k], v = load(XT + k * ldx + j + W) - x[k];
+            a += u * u;
+            b += v * v;
+        }
+        store(r2 + j, a);
+        store(r2 + j + W, b);
+    }
+}
+
+/* exp(-t) for t >= 0, to 1 ulp or so; exactly 0 beyond 700. Round t log2(e) to an integer by adding 1.5 * 2^52,
+ * reduce by ln 2 in two parts, degree-13 Taylor polynomial on [-ln2/2, ln2/2], exponent added as bits. */
+static inline double exp_negative(double t)
+{
+    const double shift = 6755399441055744.0;
+    const double x = t > 700.0 ? -700.0 : -t;
+    const double shifted = x * 1.4426950408889634074 + shift;
+    const double whole = shifted - shift;
+    const double r = (x - whole * 6.93147180369123816490e-01) - whole * 1.90821492927058770002e-10;
+    double p = 1.0 / 6227020800.0;
+    p = p * r + 1.0 / 479001600.0;
+    p = p * r + 1.0 / 39916800.0;
+    p = p * r + 1.0 / 3628800.0;
+    p = p * r + 1.0 / 362880.0;
+    p = p * r + 1.0 / 40320.0;
+    p = p * r + 1.0 / 5040.0;
+    p = p * r + 1.0 / 720.0;
+    p = p * r + 1.0 / 120.0;
+    p = p * r + 1.0 / 24.0;
+    p = p * r + 1.0 / 6.0;
+    p = p * r + 0.5;
+    p = p * r + 1.0;
+    p = p * r + 1.0;
+    uint64_t exponent, bits;
+    memcpy(&exponent, &shifted, sizeof exponent);
+    memcpy(&bits, &p, sizeof bits);
+    bits += exponent << 52;
+    memcpy(&p, &bits, sizeof p);
+    return t > 700.0 ? 0.0 : p;
+}
+
+/* Beyond this squared distance every kernel here is 0 in doubles; capping also keeps inf out of the products. */
+static inline double cap(double r2)
+{
+    return r2 < 1e6 ? r2 : 1e6;
+}
+
+static void kernel_values(int kind, ptrdiff_t n, double variance, double *restrict r2, double *restrict radial)
+{
+    switch (kind) {
+    case GSSBO_RBF:
+        for (ptrdiff_t j = 0; j < n; j++)
+            r2[j] = variance * exp_negative(0.5 * cap(r2[j]));
+        if (radial != NULL)
+            memcpy(radial, r2, n * sizeof(double));
+        break;
+    case GSSBO_MATERN32:
+        if (radial != NULL)
+            for (ptrdiff_t j = 0; j < n; j++) {
+                const double a = sqrt(3.0 * cap(r2[j])), e = variance * exp_negative(a);
+                r2[j] = (1.0 + a) * e;
+                radial[j] = 3.0 * e;
+            }
+        else
+            for (ptrdiff_t j = 0; j < n; j++) {
+                const double a = sqrt(3.0 * cap(r2[j]));
+                r2[j] = (1.0 + a) * (variance * exp_negative(a));
+            }
+        break;
+    default:
+        if (radial != NULL)
+            for (ptrdiff_t j = 0; j < n; j++) {
+                const double a = sqrt(5.0 * cap(r2[j])), e = variance * exp_negative(a);
+                r2[j] = (1.0 + a + a * a * (1.0 / 3.0)) * e;
+                radial[j] = (5.0 / 3.0) * (1.0 + a) * e;
+            }
+        else
+            for (ptrdiff_t j = 0; j < n; j++) {
+                const double a = sqrt(5.0 * cap(r2[j]));
+                r2[j] = (1.0 + a + a * a * (1.0 / 3.0)) * (variance * exp_negative(a));
+            }
+    }
+}
+
+static void weighted_squares(ptrdiff_t n, ptrdiff_t d, const double *XT, ptrdiff_t ldx, const double *x,
+                             const double *w, double *gradient)
+{
+    for (ptrdiff_t k = 0; k < d; k++) {
+        const double *const row = XT + k * ldx;
+        vec a = {0}, b = {0};
+        ptrdiff_t j = 0;
+        for (; j + 2 * W <= n; j += 2 * W) {
+            const vec u = load(row + j) - x[k], v = load(row + j + W) - x[k];
+            a += load(w + j) * (u * u);
+            b += load(w + j + W) * (v * v);
+        }
+        double s = sum(a + b);
+        for (; j < n; j++)
+            s += w[j] * ((row[j] - x[k]) * (row[j] - x[k]));
+        gradient[k] += s;
+    }
+}
+
+const gssbo_simd_table GSSBO_TABLE = {
+    GSSBO_NAME,     subtract_product, cholesky,          solve_transposed, solve,           invert_factor,
+    gram_of_lower,  product_vector,   dot,               squared_distances, kernel_values, weighted_squares,
+};

@@ -1,0 +1,72 @@
+/* The vectorised loops of the core: dense triangular algebra and kernel rows.
+ *
+ * simd.c is compiled once per instruction set; `gssbo_simd()` returns the best table the processor can run.
+ * Everything is single-threaded and sums every element in one fixed order, so a result depends neither on the
+ * number of BLAS threads nor on where a candidate stands in its block.
+ *
+ * Matrices are row-major with a leading dimension `ld` in elements. A *padded* matrix has ld a multiple of
+ * GSSBO_PAD and at least the number of columns: loops may then read and write whole vectors past the last
+ * column. An upper factor U satisfies K = U^T U; what stands below its diagonal is scratch.
+ */
+#ifndef GSSBO_SIMD_H
+#define GSSBO_SIMD_H
+
+#include <stddef.h>
+
+#define GSSBO_PAD 16       /* columns; the widest tile of any instruction set */
+#define GSSBO_RESIDENT 256 /* up to this order a matrix stays in the second-level cache: no packing */
+#define GSSBO_BLOCK 64     /* rows or columns a packed block spans */
+#define GSSBO_DEPTH 128    /* inner dimension a packed block spans */
+#define GSSBO_STRIPS 4     /* blocks of the second operand packed at once */
+
+enum gssbo_kernel { GSSBO_RBF = 0, GSSBO_MATERN32 = 1, GSSBO_MATERN52 = 2 };
+
+typedef struct gssbo_simd_table {
+    const char *name;
+
+    /* C -= A^T B for A (k, m), B (k, n), C (m, n); every ld padded; columns up to the padded n are touched. */
+    void (*subtract_product)(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, const double *A, ptrdiff_t lda,
+                             const double *B, ptrdiff_t ldb, double *C, ptrdiff_t ldc, double *pack);
+
+    /* A (n, n) -> U in its upper triangle. Returns 0, or i + 1 when pivot i is not positive. */
+    ptrdiff_t (*cholesky)(ptrdiff_t n, double *A, ptrdiff_t ld, double *pack);
+
+    /* B (n, m) -> U^-T B. */
+    void (*solve_transposed)(ptrdiff_t n, ptrdiff_t m, const double *U, ptrdiff_t ldu, double *B, ptrdiff_t ldb,
+                             double *pack);
+
+    /* B (n, m) -> U^-1 B. */
+    void (*solve)(ptrdiff_t n, ptrdiff_t m, const double *U, ptrdiff_t ldu, double *B, ptrdiff_t ldb);
+
+    /* Z (n, n) = U^-T, lower triangular, zeros above. */
+    void (*invert_factor)(ptrdiff_t n, const double *U, ptrdiff_t ldu, double *Z, ptrdiff_t ldz, double *pack);
+
+    /* Upper triangle of P (n, n) = Z^T Z for a lower triangular Z. */
+    void (*gram_of_lower)(ptrdiff_t n, const double *Z, ptrdiff_t ldz, double *P, ptrdiff_t ldp, double *pack);
+
+    /* y (n) = A^T x for A (k, n). */
+    void (*product_vector)(ptrdiff_t k, ptrdiff_t n, const double *A, ptrdiff_t lda, const double *x, double *y);
+
+    double (*dot)(ptrdiff_t n, const double *x, const double *y);
+
+    /* r2[j] = sum_k (XT[k, j] - x[k])^2 for j in [0, n), coordinates in units of the lengthscales. */
+    void (*squared_distances)(ptrdiff_t n, ptrdiff_t d, const double *XT, ptrdiff_t ldx, const double *x,
+                              double *r2);
+
+    /* r2 (n) -> k = variance R(r) in place; `radial`, unless NULL, gets variance dR/d(-r^2/2). */
+    void (*kernel_values)(int kind, ptrdiff_t n, double variance, double *r2, double *radial);
+
+    /* gradient[k] += sum_j w[j] (XT[k, j] - x[k])^2. */
+    void (*weighted_squares)(ptrdiff_t n, ptrdiff_t d, const double *XT, ptrdiff_t ldx, const double *x,
+                             const double *w, double *gradient);
+} gssbo_simd_table;
+
+/* Elements of scratch that `pack` must hold for matrices of order n; 0 where packing is not used. */
+static inline ptrdiff_t gssbo_pack_size(ptrdiff_t n)
+{
+    return n <= GSSBO_RESIDENT ? 0 : (1 + GSSBO_STRIPS) * GSSBO_BLOCK * GSSBO_DEPTH;
+}
+
+const gssbo_simd_table *gssbo_simd(void);
+
+#endif

@@ -1,0 +1,159 @@
+"""Checks of user input: each names the argument, the rule and the value it got, and returns the clean value."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from gssbo._typing import FloatArray, IndexArray
+
+__all__ = [
+    "as_generator",
+    "check_choice",
+    "check_flag",
+    "check_indices",
+    "check_integer",
+    "check_interval",
+    "check_matrix",
+    "check_real",
+    "check_vector",
+]
+
+Value = TypeVar("Value")
+
+
+def _as_float_array(name: str, value: Any) -> FloatArray:
+    try:
+        array = np.asarray(value)
+        if array.dtype == object or array.dtype.kind in "fiub":
+            return np.array(array, dtype=np.float64, order="C")
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be an array of real numbers, got {_short(value)}: {error}") from error
+    raise ValueError(f"{name} must be an array of real numbers, got dtype {array.dtype}")
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def check_matrix(name: str, value: Any, *, columns: int | None = None) -> FloatArray:
+    """Return a C-contiguous float64 copy of shape (n, d) with n, d >= 1 and finite entries."""
+    array = _as_float_array(name, value)
+    if array.ndim != 2:
+        raise ValueError(f"{name} must have shape (n, d), got shape {array.shape}")
+    if 0 in array.shape:
+        raise ValueError(f"{name} must not be empty, got shape {array.shape}")
+    if columns is not None and array.shape[1] != columns:
+        raise ValueError(f"{name} must have {columns} columns, got shape {array.shape}")
+    check_finite(name, array)
+    return array
+
+
+def check_vector(name: str, value: Any, *, size: int | None = None) -> FloatArray:
+    """Return a C-contiguous float64 copy of shape (n,) with finite entries."""
+    array = _as_float_array(name, value)
+    if array.ndim != 1:
+        raise ValueError(f"{name} must have shape (n,), got shape {array.shape}")
+    if size is not None and array.shape[0] != size:
+        raise ValueError(f"{name} must have {size} entries, got {array.shape[0]}")
+    check_finite(name, array)
+    return array
+
+
+def check_finite(name: str, array: FloatArray) -> None:
+    """Raise a ValueError that points at the first entry that is NaN or infinite."""
+    if not np.isfinite(array).all():
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise ValueError(f"{name} must be finite, got {array[where]} at index {where}")
+
+
+def check_real(
+    name: str,
+    value: Any,
+    *,
+    above: float | None = None,
+    at_least: float | None = None,
+    at_most: float | None = None,
+) -> float:
+    """Return a finite float within the limits."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"{name} must be a real number, got {_short(value)}") from error
+    if not np.isfinite(number):
+        raise ValueError(f"{name} must be finite, got {number}")
+    if above is not None and not number > above:
+        raise ValueError(f"{name} must be greater than {above}, got {number}")
+    if at_least is not None and number < at_least:
+        raise ValueError(f"{name} must be at least {at_least}, got {number}")
+    if at_most is not None and number > at_most:
+        raise ValueError(f"{name} must be at most {at_most}, got {number}")
+    return number
+
+
+def check_integer(name: str, value: Any, *, at_least: int | None = None, at_most: int | None = None) -> int:
+    """Return an int within the limits; booleans and fractional numbers are refused."""
+    if isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be an integer, got {value!r}")
+    try:
+        number = operator.index(value)
+    except TypeError as error:
+        raise ValueError(f"{name} must be an integer, got {_short(value)}") from error
+    if at_least is not None and number < at_least:
+        raise ValueError(f"{name} must be at least {at_least}, got {number}")
+    if at_most is not None and number > at_most:
+        raise ValueError(f"{name} must be at most {at_most}, got {number}")
+    return number
+
+
+def check_flag(name: str, value: Any) -> bool:
+    """Return a bool; anything but True and False is refused."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False, got {_short(value)}")
+    return bool(value)
+
+
+def check_choice(name: str, value: Any, choices: Iterable[Value]) -> Value:
+    """Return `value` if it is one of `choices`; the error lists them."""
+    options = list(choices)
+    for option in options:
+        if isinstance(value, str) and value == option:
+            return option
+    raise ValueError(f"{name} must be one of {', '.join(map(repr, options))}, got {_short(value)}")
+
+
+def check_interval(name: str, value: Any, *, above: float = -np.inf) -> tuple[float, float]:
+    """Return (low, high) with above < low <= high, both finite."""
+    pair = check_vector(name, value, size=2)
+    low, high = float(pair[0]), float(pair[1])
+    if not above < low <= high:
+        raise ValueError(f"{name} must satisfy {above} < low <= high, got ({low}, {high})")
+    return low, high
+
+
+def check_indices(name: str, value: Any, *, below: int) -> IndexArray:
+    """Return distinct indices in [0, below) as a 1-D integer array."""
+    array = np.asarray(value)
+    if array.size == 0:
+        return np.empty(0, dtype=np.intp)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise ValueError(f"{name} must be a 1-D array of integers, got {_short(value)}")
+    if array.min() < 0 or array.max() >= below:
+        raise ValueError(f"{name} must lie in [0, {below}), got {_short(array.tolist())}")
+    if np.unique(array).size != array.size:
+        raise ValueError(f"{name} must be distinct, got {_short(array.tolist())}")
+    return np.ascontiguousarray(array, dtype=np.intp)
+
+
+def as_generator(name: str, rng: Any) -> np.random.Generator:
+    """`numpy.random.default_rng`, with an error that names the argument."""
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{name} must be None, a seed >= 0 or a numpy Generator, got {_short(rng)}"
+        ) from error

@@ -1,0 +1,414 @@
+"""Exact Gaussian-process regression.
+
+Notation
+--------
+X, y            inputs (n, d) and responses (n,)
+z               standardised responses (y - y_mean) / y_std, n in the denominator
+theta           log lengthscales (d), log variance, log noise; variance and noise in squared units of z
+K_y             k(X, X) + noise I = U^T U; alpha = K_y^-1 z
+mean, std       posterior of the latent function, noise not included
+
+References
+----------
+1. Wei et al., Gradient-based Sample Selection for Faster Bayesian Optimization, TMLR 2026, appendix B.
+2. Rasmussen and Williams, Gaussian Processes for Machine Learning, MIT Press 2006, algorithm 2.1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gssbo._core import _gp, _linalg
+from gssbo._mle import Likelihood, maximize_likelihood
+from gssbo._typing import ArrayLike, FloatArray, RngLike
+from gssbo._validation import (
+    as_generator,
+    check_choice,
+    check_flag,
+    check_integer,
+    check_interval,
+    check_matrix,
+    check_real,
+    check_vector,
+)
+from gssbo.exceptions import NotFittedError
+from gssbo.kernels import KERNELS, Kernel
+
+__all__ = ["GaussianProcess", "standardize"]
+
+
+def standardize(y: FloatArray) -> tuple[FloatArray, float, float]:
+    """Return z, mean and standard deviation (1 where all are equal) of y (n,).
+
+    Works on y over a power of two, so the squares neither overflow nor underflow and scaling y by a power of two
+    gives the same z to the bit; the mean is taken of differences to the first value, so a small spread on a large
+    offset survives.
+    """
+    scale = 2.0 ** float(np.frexp(np.abs(y).max())[1] - 1) if np.any(y) else 1.0
+    scaled = y / scale
+    shifted = scaled - scaled[0]
+    offset = shifted.mean()
+    centred = shifted - offset
+    deviation = float(np.sqrt(np.mean(centred * centred)))
+    if deviation == 0.0:
+        return np.zeros_like(y), float(y[0]), 1.0
+    return centred / deviation, float((scaled[0] + offset) * scale), deviation * scale
+
+
+class GaussianProcess:
+    """Gaussian-process regression with maximum-likelihood hyperparameters.
+
+    Follows scikit-learn's conventions without depending on it.
+
+    Parameters
+    ----------
+    kernel : {"matern52", "matern32", "rbf"}
+        All with one lengthscale a dimension.
+    lengthscale : float or array of shape (d,), optional
+        Start of the search, or the value used when `fit_hyperparameters` is False. Default: half the square root
+        of d times each column's spread.
+    variance, noise : float
+        Signal and noise variance, likewise, in squared units of the standardised responses.
+    fit_hyperparameters : bool
+        Whether `fit` maximises the likelihood.
+    normalize_y : bool
+        Whether responses are standardised to mean 0 and standard deviation 1 before fitting.
+    n_restarts : int
+        Random starts besides the first.
+    lengthscale_bounds : (low, high), optional
+        Search bounds, the same for every dimension. Default: (1e-3, 1e3) times each column's spread.
+    variance_bounds, noise_bounds : (low, high)
+        Search bounds. The lower end of `noise_bounds` is the noise floor.
+    warm_start : bool
+        Whether `fit` starts from the hyperparameters of the previous fit.
+    rng : None, int or numpy.random.Generator
+        Source of the restarts and of `sample_y`.
+
+    Attributes
+    ----------
+    X_train_ : ndarray of shape (n, d)
+    y_train_ : ndarray of shape (n,)
+        Standardised responses z.
+    y_mean_, y_std_ : float
+    lengthscale_ : ndarray of shape (d,)
+    variance_, noise_ : float
+    theta_ : ndarray of shape (d + 2,)
+    alpha_ : ndarray of shape (n,)
+    log_marginal_likelihood_value_ : float
+        Of the standardised responses, in nats.
+    fit_info_ : dict
+        `status` ("converged", "fixed", "constant" for responses that are all equal, "failed" when the search
+        reached no finite likelihood and the last good hyperparameters stand), `message`, `n_evaluations`,
+        `n_starts`, `jitter` (added to the diagonal of K_y, 0 unless it was needed).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.linspace(0.0, 1.0, 12)[:, None]
+    >>> gp = GaussianProcess(rng=0).fit(X, np.sin(6.0 * X[:, 0]))
+    >>> mean, std = gp.predict([[0.5]], return_std=True)
+    >>> bool(abs(mean[0] - np.sin(3.0)) < 0.01)
+    True
+    """
+
+    def __init__(
+        self,
+        kernel: str = "matern52",
+        *,
+        lengthscale: ArrayLike | None = None,
+        variance: float = 1.0,
+        noise: float = 1e-2,
+        fit_hyperparameters: bool = True,
+        normalize_y: bool = True,
+        n_restarts: int = 2,
+        lengthscale_bounds: ArrayLike | None = None,
+        variance_bounds: ArrayLike = (1e-4, 1e4),
+        noise_bounds: ArrayLike = (1e-6, 1e1),
+        warm_start: bool = False,
+        rng: RngLike = None,
+    ) -> None:
+        self.kernel = check_choice("kernel", kernel, KERNELS)
+        self.lengthscale = None if lengthscale is None else _check_lengthscale(lengthscale)
+        self.variance = check_real("variance", variance, above=0.0)
+        self.fit_hyperparameters = check_flag("fit_hyperparameters", fit_hyperparameters)
+        self.noise = check_real("noise", noise, at_least=0.0)
+        self.normalize_y = check_flag("normalize_y", normalize_y)
+        self.n_restarts = check_integer("n_restarts", n_restarts, at_least=0)
+        self.lengthscale_bounds = (
+            None
+            if lengthscale_bounds is None
+            else check_interval("lengthscale_bounds", lengthscale_bounds, above=0.0)
+        )
+        self.variance_bounds = check_interval("variance_bounds", variance_bounds, above=0.0)
+        self.noise_bounds = check_interval("noise_bounds", noise_bounds, above=0.0)
+        self.warm_start = check_flag("warm_start", warm_start)
+        self.rng = as_generator("rng", rng)
+
+    # ---- fitting
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> GaussianProcess:
+        """Condition on observations, and fit the hyperparameters unless they are fixed.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+        y : array of shape (n,)
+
+        Returns
+        -------
+        GaussianProcess
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            If X or y has the wrong shape or an entry that is not finite; a previous fit is left as it was.
+        """
+        inputs = check_matrix("X", X)
+        responses = check_vector("y", y, size=len(inputs))
+        if self.lengthscale is not None and self.lengthscale.size not in (1, inputs.shape[1]):
+            raise ValueError(
+                f"lengthscale must be one number or one a column of X ({inputs.shape[1]}), "
+                f"got {self.lengthscale.size}"
+            )
+        self.condition(inputs, responses, optimize=self.fit_hyperparameters)
+        return self
+
+    def condition(
+        self, X: FloatArray, y: FloatArray, *, optimize: bool, rng: np.random.Generator | None = None
+    ) -> None:
+        """`fit` without the checks, for callers in this package; `optimize` says whether theta is searched for."""
+        z, mean, std = standardize(y) if self.normalize_y else (y, 0.0, 1.0)
+        start = self._start(X)
+        info: dict[str, Any] = {"status": "fixed", "message": "", "n_evaluations": 0, "n_starts": 0}
+        theta = start
+        if optimize and not np.any(z):
+            info.update(status="constant", message="all responses are equal: the likelihood says nothing")
+        elif optimize:
+            bounds = np.log(self._bounds(X))
+            starts = np.vstack([start, self._random_starts(X, bounds, self.rng if rng is None else rng)])
+            found = maximize_likelihood(Likelihood(KERNELS[self.kernel], X, z), starts, bounds)
+            info.update(n_evaluations=found.n_evaluations, n_starts=found.n_starts, message=found.message)
+            info["status"] = "converged" if found.success else "failed"
+            theta = found.theta if found.success else np.clip(start, bounds[:, 0], bounds[:, 1])
+        self._factorize(X, z, theta, info)
+        self.y_mean_, self.y_std_ = mean, std
+
+    def _factorize(self, X: FloatArray, z: FloatArray, theta: FloatArray, info: dict[str, Any]) -> None:
+        n, d = X.shape
+        parameters = np.exp(theta)
+        kernel = Kernel(self.kernel, parameters[:d].copy(), float(parameters[d]))
+        noise = float(parameters[d + 1])
+        U, alpha = np.zeros((n, _linalg.padded(n))), np.empty(n)
+        for jitter in kernel.jitters():
+            value = _gp.fit(kernel.kind, X, z, kernel.lengthscale, kernel.variance, noise + jitter, U, alpha)
+            if np.isfinite(value) and np.isfinite(alpha).all():
+                break
+        else:
+            raise np.linalg.LinAlgError(
+                f"the covariance of {n} points is not positive definite with {kernel!r}"
+            )
+        self.X_train_, self.y_train_ = X, z
+        self.kernel_, self.noise_ = kernel, noise
+        self.lengthscale_, self.variance_ = kernel.lengthscale, kernel.variance
+        self.theta_ = theta
+        self.alpha_, self._U = alpha, U
+        self.log_marginal_likelihood_value_ = float(value)
+        self.fit_info_ = {**info, "jitter": jitter}
+
+    def _start(self, X: FloatArray) -> FloatArray:
+        """First theta: the previous fit's under a warm start, else the constructor's."""
+        d = X.shape[1]
+        if self.warm_start and self.fitted and len(self.theta_) == d + 2:
+            return self.theta_
+        if self.lengthscale is None:
+            lengthscale = 0.5 * np.sqrt(d) * _spread(X)
+        else:
+            lengthscale = np.broadcast_to(self.lengthscale, (d,))
+        with np.errstate(divide="ignore"):
+            return np.log(np.concatenate([lengthscale, [self.variance, self.noise]]))
+
+    def _bounds(self, X: FloatArray) -> FloatArray:
+        d = X.shape[1]
+        if self.lengthscale_bounds is None:
+            rows = np.outer(_spread(X), [1e-3, 1e3])
+        else:
+            rows = np.tile(self.lengthscale_bounds, (d, 1))
+        return np.vstack([rows, self.variance_bounds, self.noise_bounds])
+
+    def _random_starts(self, X: FloatArray, bounds: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """Log-uniform in what is plausible on standardised data, within the bounds."""
+        d = X.shape[1]
+        low = np.log(np.concatenate([0.05 * np.sqrt(d) * _spread(X), [0.1, 1e-5]]))
+        high = np.log(np.concatenate([5.0 * np.sqrt(d) * _spread(X), [10.0, 1e-1]]))
+        low, high = (np.clip(edge, bounds[:, 0], bounds[:, 1]) for edge in (low, high))
+        return low + (high - low) * rng.random((self.n_restarts, d + 2))
+
+    @property
+    def fitted(self) -> bool:
+        """Whether `fit` has been called."""
+        return hasattr(self, "alpha_")
+
+    def _require_fit(self) -> None:
+        if not self.fitted:
+            raise NotFittedError("this GaussianProcess is not fitted: call fit(X, y) first")
+
+    # ---- posterior
+
+    def predict(
+        self, X: ArrayLike, return_std: bool = False, return_cov: bool = False
+    ) -> FloatArray | tuple[FloatArray, FloatArray]:
+        """Posterior mean of the latent function, with its standard deviation or covariance.
+
+        Parameters
+        ----------
+        X : array of shape (m, d)
+        return_std, return_cov : bool
+            At most one of them.
+
+        Returns
+        -------
+        mean : ndarray of shape (m,), in units of y
+        std : ndarray of shape (m,), in units of y, if `return_std`
+        cov : ndarray of shape (m, m), in squared units of y, if `return_cov`
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ValueError
+            If X has the wrong shape or is not finite, or both std and covariance are asked for.
+        """
+        self._require_fit()
+        if return_std and return_cov:
+            raise ValueError("at most one of return_std and return_cov may be True")
+        points = check_matrix("X", X, columns=self.X_train_.shape[1])
+        mean, std = self.posterior(points)
+        mean = self.y_mean_ + self.y_std_ * mean
+        if return_std:
+            return mean, self.y_std_ * std
+        if return_cov:
+            return mean, self.y_std_**2 * self._posterior_covariance(points)
+        return mean
+
+    def posterior(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mean and standard deviation (m,) of the latent function in units of z, without checks.
+
+        Memory does not grow with m beyond the outputs.
+        """
+        mean, variance = np.empty(len(points)), np.empty(len(points))
+        _gp.posterior(
+            self.kernel_.kind, self.X_train_, self.lengthscale_, self.variance_, self._U, self.alpha_, points,
+            mean, variance,
+        )  # fmt: skip
+        return mean, np.sqrt(variance, out=variance)
+
+    def solve(self, v: FloatArray) -> FloatArray:
+        """K_y^-1 v for v (n,), from the factor at hand."""
+        n = len(self.X_train_)
+        column = np.zeros((n, _linalg.padded(1)))
+        column[:, 0] = v
+        _linalg.solve_transposed(n, 1, self._U, column)
+        _linalg.solve(n, 1, self._U, column)
+        return column[:, 0].copy()
+
+    def predict_gradient(self, X: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Gradients in x of the posterior mean and of the posterior standard deviation.
+
+        Returns
+        -------
+        dmean, dstd : ndarray of shape (m, d), in units of y over units of x
+            `dstd` is 0 where the standard deviation is 0.
+        """
+        self._require_fit()
+        points = check_matrix("X", X, columns=self.X_train_.shape[1])
+        dmean, dvariance = np.empty_like(points), np.empty_like(points)
+        _gp.posterior_gradient(
+            self.kernel_.kind, self.X_train_, self.lengthscale_, self.variance_, self._U, self.alpha_, points,
+            dmean, dvariance,
+        )  # fmt: skip
+        std = self.posterior(points)[1][:, None]
+        dstd = np.divide(dvariance, 2.0 * std, out=np.zeros_like(dvariance), where=std > 0.0)
+        return self.y_std_ * dmean, self.y_std_ * dstd
+
+    def sample_y(self, X: ArrayLike, n_samples: int = 1, rng: RngLike = None) -> FloatArray:
+        """Joint draws of the latent function at X (m, d): shape (m, n_samples), in units of y; O(m^3)."""
+        self._require_fit()
+        points = check_matrix("X", X, columns=self.X_train_.shape[1])
+        count = check_integer("n_samples", n_samples, at_least=1)
+        generator = self.rng if rng is None else as_generator("rng", rng)
+        m = len(points)
+        mean, _ = self.posterior(points)
+        covariance = np.zeros((m, _linalg.padded(m)))
+        covariance[:, :m] = self._posterior_covariance(points)
+        for jitter in self.kernel_.jitters():
+            factor = covariance.copy()
+            factor[np.diag_indices(m)] += jitter
+            if _linalg.cholesky(m, factor) == 0:
+                break
+        draws = np.zeros((m, _linalg.padded(count)))
+        normal = np.zeros_like(draws)
+        normal[:, :count] = generator.standard_normal((m, count))
+        _linalg.subtract_product(m, count, m, np.triu(factor), normal, draws)
+        return self.y_mean_ + self.y_std_ * (mean[:, None] - draws[:, :count])
+
+    def _posterior_covariance(self, points: FloatArray) -> FloatArray:
+        """Latent covariance (m, m) in squared units of z: k(x, x') - v.v', v = solve(U.T, k(X, x))."""
+        n, m = len(self.X_train_), len(points)
+        V = np.zeros((n, _linalg.padded(m)))
+        V[:, :m] = self.kernel_(self.X_train_, points)
+        _linalg.solve_transposed(n, m, self._U, V)
+        covariance = self.kernel_.padded_gram(points, 0.0)
+        _linalg.subtract_product(m, m, n, V, V, covariance)
+        upper = np.triu(covariance[:, :m])
+        full: FloatArray = upper + np.triu(upper, 1).T
+        diagonal = np.diag_indices(m)
+        full[diagonal] = np.maximum(full[diagonal], 0.0)
+        return full
+
+    # ---- likelihood
+
+    def log_marginal_likelihood(
+        self, theta: ArrayLike | None = None, eval_gradient: bool = False
+    ) -> float | tuple[float, FloatArray]:
+        """Log marginal likelihood of the standardised responses, equation 2 of [1].
+
+        Parameters
+        ----------
+        theta : array of shape (d + 2,), optional
+            Log lengthscales, log variance, log noise; default: the fitted ones.
+        eval_gradient : bool
+            Whether to return the gradient in theta too.
+
+        Returns
+        -------
+        value : float, in nats; -inf where the covariance is not positive definite in doubles
+        gradient : ndarray of shape (d + 2,), if `eval_gradient`
+        """
+        self._require_fit()
+        d = self.X_train_.shape[1]
+        if theta is None:
+            parameters = self.theta_
+        else:
+            parameters = np.asarray(theta, dtype=np.float64)
+            if parameters.shape != (d + 2,) or np.isnan(parameters).any():
+                raise ValueError(f"theta must have shape ({d + 2},) and no NaN, got {theta!r}")
+        value, gradient = Likelihood(KERNELS[self.kernel], self.X_train_, self.y_train_)(parameters)
+        if np.isnan(value):
+            value, gradient = -np.inf, np.zeros(d + 2)
+        return (value, gradient) if eval_gradient else value
+
+
+def _check_lengthscale(value: ArrayLike) -> FloatArray:
+    lengthscale = check_vector("lengthscale", np.atleast_1d(np.asarray(value, dtype=object)))
+    if lengthscale.size == 0 or not (lengthscale > 0.0).all():
+        raise ValueError(f"lengthscale must be positive, got {lengthscale.tolist()}")
+    return lengthscale
+
+
+def _spread(X: FloatArray) -> FloatArray:
+    """max - min of each column, 1 where it is 0."""
+    spread: FloatArray = np.ptp(X, axis=0)
+    return np.where(spread > 0.0, spread, 1.0)

@@ -1,0 +1,212 @@
+"""The precision of a pool, computed at once or kept up to date as observations come and go.
+
+Notation
+--------
+K_y     k(X, X) + noise I over the pool (n, n)
+P       K_y^-1, the precision; its columns are the (negative) sensitivity embeddings, equation 3 of [1]
+Q       P^2, the Gram matrix of the embeddings
+
+References
+----------
+1. Wei et al., Gradient-based Sample Selection for Faster Bayesian Optimization, TMLR 2026; section 4.3 for the
+   cached refresh, appendix "Selection-pool and embedding-refresh ablation" for what it saves.
+"""
+
+from __future__ import annotations
+
+import logging
+
+import numpy as np
+
+from gssbo._core import _linalg, _precision
+from gssbo._typing import FloatArray
+from gssbo.kernels import Kernel
+
+__all__ = ["PrecisionCache", "precision_matrix"]
+
+logger = logging.getLogger(__name__)
+
+
+def precision_matrix(kernel: Kernel, X: FloatArray, noise: float) -> tuple[FloatArray, float]:
+    """Precision of the pool X (n, d) as a padded (n, ld) array with both triangles, and the jitter it took.
+
+    Jitter is added to the diagonal in growing steps only if the Cholesky factorization fails without it.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If K_y is not positive definite even with a tenth of the variance on its diagonal, which finite inputs
+        and positive hyperparameters do not allow.
+    """
+    n = len(X)
+    for jitter in kernel.jitters():
+        K = kernel.padded_gram(X, noise + jitter, full=False)
+        if _linalg.cholesky(n, K) == 0:
+            Z, P = np.empty_like(K), np.empty_like(K)
+            _linalg.inverse(n, K, Z, P)
+            return P, jitter
+    raise np.linalg.LinAlgError(f"the covariance of {n} points is not positive definite with {kernel!r}")
+
+
+class PrecisionCache:
+    """P and Q of a growing and shrinking pool, for one kernel and noise, by exact O(n^2) block updates.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    noise : float
+        Noise variance.
+    X : ndarray of shape (n, d)
+        The pool; n may be 0.
+    tolerance : float
+        Largest entry of P K_y - I tolerated on the columns checked after each change; beyond it the pool is
+        factorized anew.
+    n_checked : int
+        Columns checked after each change: the newest, then others in rotation, at O(n^2) each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.linspace(0, 1, 6)[:, None]
+    >>> cache = PrecisionCache(Kernel("matern52", np.array([0.5]), 1.0), 1e-3, X[:5])
+    >>> cache.append(X[5])
+    >>> len(cache), cache.residual() < 1e-10
+    (6, True)
+    """
+
+    def __init__(
+        self, kernel: Kernel, noise: float, X: FloatArray, *, tolerance: float = 1e-8, n_checked: int = 2
+    ) -> None:
+        self.kernel = kernel
+        self.noise = noise
+        self.tolerance = tolerance
+        self.n_checked = n_checked
+        self.n_refactorized = 0
+        self.drift = 0.0
+        self._turn = 0
+        self._n = 0
+        self._X = np.empty((0, X.shape[1]))
+        self._P = np.zeros((0, 0))
+        self._Q = np.zeros((0, 0))
+        self._reserve(max(len(X), 1))
+        self._X[: len(X)] = X
+        self._n = len(X)
+        self._factorize()
+
+    def __len__(self) -> int:
+        return self._n
+
+    @property
+    def X(self) -> FloatArray:
+        """The pool (n, d), a view."""
+        return self._X[: self._n]
+
+    @property
+    def P(self) -> FloatArray:
+        """Precision (n, n), a view."""
+        return self._P[: self._n, : self._n]
+
+    @property
+    def Q(self) -> FloatArray:
+        """Its square (n, n), a view."""
+        return self._Q[: self._n, : self._n]
+
+    @property
+    def buffers(self) -> tuple[FloatArray, FloatArray]:
+        """P and Q as the padded arrays the compiled core takes; only their leading n rows and columns count."""
+        return self._P, self._Q
+
+    def matches(self, kernel: Kernel, noise: float) -> bool:
+        """Whether the cache holds for these hyperparameters, to the bit."""
+        return self.noise == noise and self.kernel.same_as(kernel)
+
+    def append(self, x: FloatArray) -> None:
+        """Add an observation at x (d,) behind the others."""
+        self._reserve(self._n + 1)
+        self._X[self._n] = x
+        self._n += 1
+        self._insert(self._n - 1)
+
+    def remove(self, index: int) -> None:
+        """Take an observation out; those behind it move up."""
+        n = self._n
+        _precision.clear_slot(n, index, self._P, self._Q)
+        _precision.close_slot(n, index, self._P, self._Q)
+        self._X[index : n - 1] = self._X[index + 1 : n]
+        self._n = n - 1
+        self._check()
+
+    def swap(self, index: int, x: FloatArray) -> None:
+        """Put an observation at x (d,) in the place of another."""
+        _precision.clear_slot(self._n, index, self._P, self._Q)
+        self._X[index] = x
+        self._insert(index)
+
+    def residual(self) -> float:
+        """max |P K_y - I| over all n columns; O(n^3), for tests and diagnostics."""
+        n = self._n
+        if n == 0:
+            return 0.0
+        product = np.eye(n, _linalg.padded(n))
+        K = self.kernel.padded_gram(self.X, self.noise)
+        _linalg.subtract_product(n, n, n, self._P, K, product)
+        return float(np.abs(product[:, :n]).max())
+
+    def _insert(self, index: int) -> None:
+        k = self._covariances(index)
+        k[index] = 0.0
+        conditional = _precision.insert(
+            self._n, index, k, self.kernel.variance + self.noise, self._P, self._Q
+        )
+        # The conditional variance of a noisy observation is never below its noise; rounding alone gets there.
+        if not conditional >= 0.5 * self.noise or conditional <= 0.0:
+            self._factorize()
+        else:
+            self._check(index)
+
+    def _covariances(self, index: int) -> FloatArray:
+        return self.kernel(self.X, self._X[index : index + 1])[:, 0].copy()
+
+    def _check(self, newest: int | None = None) -> None:
+        """Measure the drift on a few columns and start afresh if it is too large."""
+        if self._n == 0:
+            return
+        columns = [] if newest is None else [newest]
+        while len(columns) < min(self.n_checked, self._n):
+            self._turn = (self._turn + 1) % self._n
+            columns.append(self._turn)
+        drift = 0.0
+        for column in columns:
+            k = self._covariances(column)
+            k[column] += self.noise
+            drift = max(drift, _precision.residual_column(self._n, column, k, self._P))
+        self.drift = drift
+        if not drift <= self.tolerance:
+            logger.debug("precision cache: drift %.1e on %d observations, factorizing anew", drift, self._n)
+            self._factorize()
+
+    def _factorize(self) -> None:
+        n = self._n
+        self.drift = 0.0
+        self.n_refactorized += 1
+        if n == 0:
+            return
+        P, _ = precision_matrix(self.kernel, self.X, self.noise)
+        square = np.zeros_like(P)
+        _linalg.subtract_product(n, n, n, P, P, square)
+        self._P[:n, :n] = P[:, :n]
+        self._Q[:n, :n] = -square[:, :n]
+
+    def _reserve(self, n: int) -> None:
+        capacity = len(self._P)
+        if n <= capacity:
+            return
+        capacity = _linalg.padded(max(n, capacity + capacity // 2))
+        m = self._n
+        for name in ("_P", "_Q"):
+            grown = np.zeros((capacity, capacity))
+            grown[:m, :m] = getattr(self, name)[:m, :m]
+            setattr(self, name, grown)
+        X = np.empty((capacity, self._X.shape[1]))
+        X[:m] = self._X[:m]
+        self._X = X

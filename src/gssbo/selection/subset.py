@@ -1,0 +1,105 @@
+"""Selection by itself, for people who bring their own loop."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gssbo._typing import ArrayLike, FloatArray, IndexArray, RngLike
+from gssbo._validation import (
+    as_generator,
+    check_choice,
+    check_indices,
+    check_integer,
+    check_matrix,
+    check_vector,
+)
+from gssbo.embedding import Embedding
+from gssbo.exceptions import NotFittedError
+from gssbo.gp import GaussianProcess, standardize
+from gssbo.selection.rules import RULES
+
+__all__ = ["select", "select_subset"]
+
+
+def select(
+    embedding: Embedding,
+    size: int,
+    *,
+    rule: str,
+    forced: IndexArray,
+    y: FloatArray | None,
+    rng: np.random.Generator,
+) -> IndexArray:
+    """Apply a rule to a pool, without checks; a pool of at most `size` is retained whole."""
+    n = len(embedding)
+    if n <= size:
+        return np.concatenate([forced, np.setdiff1d(np.arange(n), forced)])
+    z = np.zeros(n) if y is None else standardize(y)[0]
+    return RULES[rule](embedding, size, forced, z, rng)
+
+
+def select_subset(
+    gp: GaussianProcess,
+    X: ArrayLike,
+    size: int,
+    *,
+    y: ArrayLike | None = None,
+    rule: str = "vector",
+    forced: ArrayLike = (),
+    rng: RngLike = None,
+) -> IndexArray:
+    """Choose which observations of a pool to keep.
+
+    Parameters
+    ----------
+    gp : GaussianProcess
+        Fitted; lends its kernel and noise to the pool.
+    X : array of shape (n, d)
+        Inputs of the pool.
+    size : int
+        How many to keep; a pool that is not larger is kept whole.
+    y : array of shape (n,), optional
+        Responses of the pool, needed by the scalar rule alone.
+    rule : {"vector", "scalar", "random", "kmeans++", "maxmin"}
+    forced : array of int
+        Members kept in any case, fewer than `size`.
+    rng : None, int or numpy.random.Generator
+        Source of the random rule and of k-means++.
+
+    Returns
+    -------
+    ndarray of int, shape (min(size, n),)
+        Distinct members: the forced ones first, then in the order they were picked.
+
+    Raises
+    ------
+    NotFittedError
+        If `gp` is not fitted.
+    ValueError
+        If an argument is out of its range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).random((300, 2))
+    >>> y = np.sin(5 * X[:, 0]) + X[:, 1]
+    >>> gp = GaussianProcess(rng=0).fit(X[:50], y[:50])
+    >>> kept = select_subset(gp, X, 40, forced=[299])
+    >>> len(kept), int(kept[0])
+    (40, 299)
+    """
+    if not gp.fitted:
+        raise NotFittedError("gp must be fitted: call gp.fit(X, y) first")
+    pool = check_matrix("X", X, columns=gp.X_train_.shape[1])
+    count = check_integer("size", size, at_least=1)
+    name = check_choice("rule", rule, RULES)
+    members = check_indices("forced", forced, below=len(pool))
+    if len(members) > 0 and count <= len(members):
+        raise ValueError(
+            f"size must be larger than the number of forced members ({len(members)}), got {count}"
+        )
+    if name == "scalar" and y is None:
+        raise ValueError("y must be given with rule='scalar', got None")
+    responses = None if y is None else check_vector("y", y, size=len(pool))
+    embedding = Embedding(gp.kernel_, gp.noise_, pool)
+    return select(embedding, count, rule=name, forced=members, y=responses, rng=as_generator("rng", rng))

@@ -90,9 +90,7 @@ def fit(
         return gp.fit(X, y)
 
 
-def latent_prediction(
-    gp: GaussianProcessRegressor, Q: np.ndarray, y: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def latent_prediction(gp: GaussianProcessRegressor, Q: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Mean and standard deviation (m,) at Q (m, d) in units of y (n,), the noise taken out of the latter."""
     mean, std = gp.predict(Q, return_std=True)
     noise = gp.kernel_.k2.noise_level * reference.standardise(y)[2] ** 2
@@ -253,14 +251,10 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--problem", default="hartmann6")
     parser.add_argument("--n-evals", type=int, default=60)
     parser.add_argument("--subset-size", type=int, default=40)
-    parser.add_argument(
-        "--rule", default="vector", choices=("vector", "scalar", "random", "kmeans++", "maxmin")
-    )
+    parser.add_argument("--rule", default="vector", choices=("vector", "scalar", "random", "kmeans++", "maxmin"))
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--full-data", action="store_true", help="keep every observation")
-    parser.add_argument(
-        "--warm-start", action="store_true", help="start each fit at the last hyperparameters"
-    )
+    parser.add_argument("--warm-start", action="store_true", help="start each fit at the last hyperparameters")
     parser.add_argument("--freeze-at-switch", action="store_true", help="no refit once retention has begun")
     args = parser.parse_args(argv)
     problem = get_problem(args.problem, rng=args.seed)

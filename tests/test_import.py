@@ -66,9 +66,7 @@ def test_import_takes_numpy_and_scipy_only(tmp_path: Path) -> None:
 
 
 def test_import_leaves_global_state_alone(tmp_path: Path) -> None:
-    before, after = run(
-        OBSERVE + "before = observe()\nimport gssbo\nprint(json.dumps([before, observe()]))", tmp_path
-    )
+    before, after = run(OBSERVE + "before = observe()\nimport gssbo\nprint(json.dumps([before, observe()]))", tmp_path)
     changed = [name for name in before if before[name] != after[name]]
     assert changed == []
 

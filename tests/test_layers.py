@@ -199,9 +199,7 @@ def test_compiled_sources_import_scipy_only() -> None:
             if not inside and target.partition(".")[0] not in CORE_MAY_IMPORT:
                 complaints.append(f"{path.name} imports {target}")
             if target.startswith("scipy.linalg") and path.stem != BLAS_MODULE:
-                complaints.append(
-                    f"{path.name} imports {target}: BLAS and LAPACK are {BLAS_MODULE}'s business"
-                )
+                complaints.append(f"{path.name} imports {target}: BLAS and LAPACK are {BLAS_MODULE}'s business")
     assert not complaints, "\n" + "\n".join(complaints)
 
 

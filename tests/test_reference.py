@@ -96,9 +96,7 @@ def test_likelihood_is_the_normal_density():
 
 def test_likelihood_gradient_is_finite_at_repeated_inputs():
     X = np.array([[0.1], [0.1], [0.4], [0.7], [0.7]])
-    value, gradient = ref.log_marginal_likelihood(
-        X, np.array([-0.5, -0.3, 0.8, 0.1, -0.1]), np.log([0.3, 1.2, 0.05])
-    )
+    value, gradient = ref.log_marginal_likelihood(X, np.array([-0.5, -0.3, 0.8, 0.1, -0.1]), np.log([0.3, 1.2, 0.05]))
     assert value == pytest.approx(-3.46621313, abs=1e-8)
     np.testing.assert_allclose(gradient, [-0.45910910, -0.73136939, -0.59655466], atol=1e-8)
 
@@ -235,9 +233,7 @@ def test_hand_vector(size, forced, expected):
 def test_hand_vector_takes_opposite_directions_first():
     # Columns at 0, 60 and 120 degrees of one plane, and one apart: C_02 = -1/2 beats the orthogonal point 3.
     angle = np.pi / 3
-    V = np.array(
-        [[1, 0, 0], [np.cos(angle), np.sin(angle), 0], [np.cos(2 * angle), np.sin(2 * angle), 0], [0, 0, 1]]
-    )
+    V = np.array([[1, 0, 0], [np.cos(angle), np.sin(angle), 0], [np.cos(2 * angle), np.sin(2 * angle), 0], [0, 0, 1]])
     C = V @ V.T
     assert ref.greedy_cosine(C, 2, (0,)).tolist() == [0, 2]
     assert ref.greedy_cosine(C, 3, (0,)).tolist() == [0, 2, 3]  # h_1 = 1/2 + 1/2, h_3 = 0
@@ -382,9 +378,7 @@ def test_log_h_is_smooth_where_its_formulas_meet_and_finite_far_out():
         gap = 1e-9
         jump = np.diff(ref.log_h(np.array([t - gap, t + gap])))[0]
         slope = np.diff(ref.log_h(np.array([t + gap, t + 1e-3])))[0] / (1e-3 - gap)
-        assert jump == pytest.approx(
-            2 * gap * slope, rel=1e-2, abs=1e-9 * abs(float(ref.log_h(np.array(t)))) * 1e-3
-        )
+        assert jump == pytest.approx(2 * gap * slope, rel=1e-2, abs=1e-9 * abs(float(ref.log_h(np.array(t)))) * 1e-3)
     far = ref.log_h(np.array([-1e9, -1e6, -1e4, 0, 1e4]))
     assert np.all(np.isfinite(far)) and np.all(np.diff(far) > 0)
 
@@ -490,9 +484,7 @@ def test_loop_first_steps_by_hand():
         y = -np.array([bowl(x) for x in got.X[:n]])
         candidates = candidate_rng.random((60, 2))
         X = (got.X[:n] - BOX[:, 0]) / (BOX[:, 1] - BOX[:, 0])
-        mean, std = sklearn_model(X, (y - y.mean()) / y.std(), THETA, "matern52").predict(
-            candidates, return_std=True
-        )
+        mean, std = sklearn_model(X, (y - y.mean()) / y.std(), THETA, "matern52").predict(candidates, return_std=True)
         best = candidates[np.argmax(mean + np.sqrt(2) * np.sqrt(std**2 - 1e-3))]
         np.testing.assert_allclose(got.X[n], BOX[:, 0] + best * (BOX[:, 1] - BOX[:, 0]))
 

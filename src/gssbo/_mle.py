@@ -80,9 +80,7 @@ def maximize_likelihood(likelihood: Likelihood, starts: FloatArray, bounds: Floa
 
     `success` is False when no start reached a finite likelihood; `theta` is then the first start.
     """
-    best = MaximumLikelihood(
-        starts[0], -np.inf, 0, len(starts), False, "no start reached a finite likelihood"
-    )
+    best = MaximumLikelihood(starts[0], -np.inf, 0, len(starts), False, "no start reached a finite likelihood")
     for start in np.clip(starts, bounds[:, 0], bounds[:, 1]):
         result = minimize(likelihood.negated, start, jac=True, method="L-BFGS-B", bounds=bounds)
         value = -float(result.fun)

@@ -154,6 +154,4 @@ def as_generator(name: str, rng: Any) -> np.random.Generator:
     try:
         return np.random.default_rng(rng)
     except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"{name} must be None, a seed >= 0 or a numpy Generator, got {_short(rng)}"
-        ) from error
+        raise ValueError(f"{name} must be None, a seed >= 0 or a numpy Generator, got {_short(rng)}") from error

@@ -41,7 +41,7 @@ class Buffer:
     retain_initial, retain_newest : bool
         Whether the initial design and the newest observation are forced.
     pool : "auto", "full" or int
-        All observations; or the newest so many beside the forced ones; or automatic: all up to 4 M, then a window of 4 M.
+        All observations; the newest so many beside the forced ones; or all up to 4 M, then a window of 4 M.
 
     Examples
     --------
@@ -123,8 +123,6 @@ class Buffer:
         """Indices into the history a rule may choose from, ascending; the forced set is among them."""
         if self._pool == "full" or self.size is None:
             return np.arange(n, dtype=np.intp)
-        window = (
-            WINDOW * self.size if isinstance(self._pool, str) else max(self._pool, self.size - self._n_init)
-        )
+        window = WINDOW * self.size if isinstance(self._pool, str) else max(self._pool, self.size - self._n_init)
         recent = np.arange(max(n - window, 0), n, dtype=np.intp)
         return np.union1d(self.forced(n), recent).astype(np.intp)

@@ -50,9 +50,7 @@ class Embedding:
            [ 0.6 , -0.88,  1.  ]])
     """
 
-    def __init__(
-        self, kernel: Kernel, noise: float, X: FloatArray, cache: PrecisionCache | None = None
-    ) -> None:
+    def __init__(self, kernel: Kernel, noise: float, X: FloatArray, cache: PrecisionCache | None = None) -> None:
         self.kernel = kernel
         self.noise = noise
         self.X = X
@@ -86,7 +84,8 @@ class Embedding:
         """C (n, n)."""
         P = self.precision
         directions = P / np.linalg.norm(P, axis=0)
-        return directions.T @ directions
+        cosines: FloatArray = directions.T @ directions
+        return cosines
 
     def scores(self, z: FloatArray) -> FloatArray:
         """Response scores s (n,) of standardised responses z (n,)."""

@@ -137,9 +137,7 @@ class GaussianProcess:
         self.normalize_y = check_flag("normalize_y", normalize_y)
         self.n_restarts = check_integer("n_restarts", n_restarts, at_least=0)
         self.lengthscale_bounds = (
-            None
-            if lengthscale_bounds is None
-            else check_interval("lengthscale_bounds", lengthscale_bounds, above=0.0)
+            None if lengthscale_bounds is None else check_interval("lengthscale_bounds", lengthscale_bounds, above=0.0)
         )
         self.variance_bounds = check_interval("variance_bounds", variance_bounds, above=0.0)
         self.noise_bounds = check_interval("noise_bounds", noise_bounds, above=0.0)
@@ -170,8 +168,7 @@ class GaussianProcess:
         responses = check_vector("y", y, size=len(inputs))
         if self.lengthscale is not None and self.lengthscale.size not in (1, inputs.shape[1]):
             raise ValueError(
-                f"lengthscale must be one number or one a column of X ({inputs.shape[1]}), "
-                f"got {self.lengthscale.size}"
+                f"lengthscale must be one number or one a column of X ({inputs.shape[1]}), got {self.lengthscale.size}"
             )
         self.condition(inputs, responses, optimize=self.fit_hyperparameters)
         return self
@@ -207,9 +204,7 @@ class GaussianProcess:
             if np.isfinite(value) and np.isfinite(alpha).all():
                 break
         else:
-            raise np.linalg.LinAlgError(
-                f"the covariance of {n} points is not positive definite with {kernel!r}"
-            )
+            raise np.linalg.LinAlgError(f"the covariance of {n} points is not positive definite with {kernel!r}")
         self.X_train_, self.y_train_ = X, z
         self.kernel_, self.noise_ = kernel, noise
         self.lengthscale_, self.variance_ = kernel.lengthscale, kernel.variance
@@ -228,7 +223,8 @@ class GaussianProcess:
         else:
             lengthscale = np.broadcast_to(self.lengthscale, (d,))
         with np.errstate(divide="ignore"):
-            return np.log(np.concatenate([lengthscale, [self.variance, self.noise]]))
+            theta: FloatArray = np.log(np.concatenate([lengthscale, [self.variance, self.noise]]))
+        return theta
 
     def _bounds(self, X: FloatArray) -> FloatArray:
         d = X.shape[1]
@@ -244,7 +240,8 @@ class GaussianProcess:
         low = np.log(np.concatenate([0.05 * np.sqrt(d) * _spread(X), [0.1, 1e-5]]))
         high = np.log(np.concatenate([5.0 * np.sqrt(d) * _spread(X), [10.0, 1e-1]]))
         low, high = (np.clip(edge, bounds[:, 0], bounds[:, 1]) for edge in (low, high))
-        return low + (high - low) * rng.random((self.n_restarts, d + 2))
+        starts: FloatArray = low + (high - low) * rng.random((self.n_restarts, d + 2))
+        return starts
 
     @property
     def fitted(self) -> bool:
@@ -409,6 +406,6 @@ def _check_lengthscale(value: ArrayLike) -> FloatArray:
 
 
 def _spread(X: FloatArray) -> FloatArray:
-    """max - min of each column, 1 where it is 0."""
+    """Largest minus smallest of each column, 1 where they are equal."""
     spread: FloatArray = np.ptp(X, axis=0)
     return np.where(spread > 0.0, spread, 1.0)

@@ -27,7 +27,6 @@ from gssbo._typing import ArrayLike, FloatArray, IndexArray, RngLike
 from gssbo._validation import (
     as_generator,
     check_choice,
-    check_finite,
     check_flag,
     check_integer,
     check_matrix,
@@ -379,8 +378,7 @@ class Optimizer:
         return embedding
 
     def _updated_cache(self, pool: IndexArray, X: FloatArray) -> PrecisionCache:
-        """The precision cache, brought from the pool it holds to `pool` by removals and appends where that is cheaper
-        than starting afresh."""
+        """The precision cache, brought to `pool` by removals and appends where that is cheaper than anew."""
         cache = self._cache
         leaving = np.flatnonzero(~np.isin(self._cached_pool, pool))
         n_entering = len(pool) - (len(self._cached_pool) - len(leaving))
@@ -402,11 +400,14 @@ class Optimizer:
             candidates = self._candidate_rng.random((self.n_candidates, self.space.dim))
             best = (self._history.y[self._history.best] - gp.y_mean_) / gp.y_std_
             scores = self._acquisition(gp, candidates, float(best), self._candidate_rng)
-            return candidates[int(np.argmax(scores))]
+            winner: FloatArray = candidates[int(np.argmax(scores))]
+            return winner
 
     def _current_surrogate(self) -> GaussianProcess:
-        """The surrogate with everything told taken into account; a copy of the loop does the work, so that neither
-        hyperparameters nor generators of this one move."""
+        """The surrogate fitted to everything told.
+
+        A copy of the loop does the fitting, so that neither hyperparameters nor generators of this one move.
+        """
         if not self.n_told:
             raise ValueError("predict needs at least one observation: call tell(x, y) first")
         if self._n_modelled == self.n_told:
@@ -421,9 +422,7 @@ def _acquisition(name: str, options: dict[str, Any] | None) -> Acquisition:
     try:
         return chosen(**(options or {}))
     except TypeError as error:
-        raise ValueError(
-            f"acquisition_options must suit {chosen.__name__}, got {options!r}: {error}"
-        ) from error
+        raise ValueError(f"acquisition_options must suit {chosen.__name__}, got {options!r}: {error}") from error
 
 
 def _surrogate(template: GaussianProcess | None, dim: int) -> GaussianProcess:

@@ -143,7 +143,7 @@ class PrecisionCache:
         self._insert(index)
 
     def residual(self) -> float:
-        """max |P K_y - I| over all n columns; O(n^3), for tests and diagnostics."""
+        """Largest entry of |P K_y - I| over all n columns; O(n^3), for tests and diagnostics."""
         n = self._n
         if n == 0:
             return 0.0
@@ -155,9 +155,7 @@ class PrecisionCache:
     def _insert(self, index: int) -> None:
         k = self._covariances(index)
         k[index] = 0.0
-        conditional = _precision.insert(
-            self._n, index, k, self.kernel.variance + self.noise, self._P, self._Q
-        )
+        conditional = _precision.insert(self._n, index, k, self.kernel.variance + self.noise, self._P, self._Q)
         # The conditional variance of a noisy observation is never below its noise; rounding alone gets there.
         if not conditional >= 0.5 * self.noise or conditional <= 0.0:
             self._factorize()

@@ -82,9 +82,7 @@ def standardise(y: Array) -> tuple[Array, float, float]:
     return (y - mean) / std, mean, std
 
 
-def log_marginal_likelihood(
-    X: Array, z: Array, theta: Array, kernel: str = "matern52"
-) -> tuple[float, Array]:
+def log_marginal_likelihood(X: Array, z: Array, theta: Array, kernel: str = "matern52") -> tuple[float, Array]:
     """Eq. 2 with zero mean, and its gradient tr((a a' - P) dK_y / dtheta) / 2 with a = P z, (d + 2,)."""
     lengthscales, variance, noise = unpack(theta)
     L = cholesky(noisy_covariance(X, theta, kernel), lower=True)
@@ -254,9 +252,7 @@ def select_maxmin(K: Array, variance: float, size: int, forced: Positions = ()) 
     return fill(len(K), size, forced, pick)
 
 
-def select(
-    rule: str, X: Array, y: Array, theta: Array, size: int, forced: Positions, rng: Any, kernel: str
-) -> Indices:
+def select(rule: str, X: Array, y: Array, theta: Array, size: int, forced: Positions, rng: Any, kernel: str) -> Indices:
     """Positions of the pool X (n, d), y (n,) that the named rule keeps; z is standardised on the pool."""
     if rule == "random":
         return select_random(len(X), size, forced, rng)

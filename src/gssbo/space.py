@@ -70,7 +70,8 @@ class Space:
     def check_inside(self, name: str, X: FloatArray) -> None:
         """Raise a ValueError that names the first of the (n, d) points outside the bounds."""
         slack = ROUNDING * self._width
-        outside = (X < self.low - slack) | (X > self.high + slack)
+        lowest, highest = self.low - slack, self.high + slack
+        outside = (lowest > X) | (highest < X)
         if outside.any():
             row, column = (int(i) for i in np.argwhere(outside)[0])
             raise ValueError(

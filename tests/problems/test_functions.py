@@ -71,9 +71,7 @@ def test_hartmann_against_the_written_out_sum():
     x = np.random.default_rng(1).random(6)
     total = 0.0
     for i in range(4):
-        exponent = sum(
-            module._HARTMANN_RATES[i, j] * (x[j] - module._HARTMANN_CENTRES[i, j]) ** 2 for j in range(6)
-        )
+        exponent = sum(module._HARTMANN_RATES[i, j] * (x[j] - module._HARTMANN_CENTRES[i, j]) ** 2 for j in range(6))
         total -= module._HARTMANN_WEIGHTS[i] * np.exp(-exponent)
     assert hartmann6(x) == pytest.approx(total, rel=1e-13)
 

@@ -7,7 +7,7 @@ best        incumbent value f+
 z           (mean - best) / std
 h(z)        phi(z) + z Phi(z), so that EI = std h(z)
 """
-from libc.math cimport INFINITY, erfc, exp, fabs, log, log1p, sqrt
+from libc.math cimport INFINITY, erfc, exp, fabs, log, log1p
 from scipy.special.cython_special cimport erfcx
 
 cdef double SQRT_HALF = 0.70710678118654752440

@@ -1,0 +1,45 @@
+from gssbo._typing import FloatArray
+
+def fit(
+    kind: int,
+    X: FloatArray,
+    z: FloatArray,
+    lengthscale: FloatArray,
+    variance: float,
+    diagonal: float,
+    U: FloatArray,
+    alpha: FloatArray,
+) -> float: ...
+def log_likelihood(
+    kind: int,
+    X: FloatArray,
+    z: FloatArray,
+    lengthscale: FloatArray,
+    variance: float,
+    noise: float,
+    jitter: float,
+    work: FloatArray,
+    gradient: FloatArray,
+) -> float: ...
+def posterior(
+    kind: int,
+    X: FloatArray,
+    lengthscale: FloatArray,
+    variance: float,
+    U: FloatArray,
+    alpha: FloatArray,
+    candidates: FloatArray,
+    mean: FloatArray,
+    latent_variance: FloatArray,
+) -> None: ...
+def posterior_gradient(
+    kind: int,
+    X: FloatArray,
+    lengthscale: FloatArray,
+    variance: float,
+    U: FloatArray,
+    alpha: FloatArray,
+    candidates: FloatArray,
+    dmean: FloatArray,
+    dvariance: FloatArray,
+) -> None: ...

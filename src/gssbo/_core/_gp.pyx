@@ -248,7 +248,7 @@ def posterior_gradient(
     double[:, ::1] dvariance,           # OUT (m, d), of the latent variance
 ):
     """Gradients of the posterior mean and latent variance in the candidate."""
-    cdef Py_ssize_t n = X.shape[0], d = X.shape[1], ld = U.shape[1], c, i, j
+    cdef Py_ssize_t n = X.shape[0], d = X.shape[1], c, i, j
     cdef double *k = <double *> malloc(2 * n * sizeof(double))
     if k == NULL:
         raise MemoryError

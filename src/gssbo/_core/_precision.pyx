@@ -142,7 +142,7 @@ def close_slot(
     double[:, ::1] Q,           # INOUT (capacity, ld)
 ):
     """Shift the rows and columns behind a cleared slot over it, keeping their order."""
-    cdef Py_ssize_t ld = P.shape[1], i, source
+    cdef Py_ssize_t i, source
     cdef Py_ssize_t head = slot * sizeof(double), tail = (n - 1 - slot) * sizeof(double)
     with nogil:
         for i in range(n - 1):

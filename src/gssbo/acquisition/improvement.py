@@ -48,8 +48,9 @@ class LogExpectedImprovement:
 
 
 class ExpectedImprovement(LogExpectedImprovement):
-    """E max(f - best - xi, 0); where it underflows to 0 at every candidate, its logarithm is returned instead, so that
-    the ranking is never flat.
+    """E max(f - best - xi, 0).
+
+    Where it underflows to 0 at every candidate its logarithm is returned instead, so that the ranking is never flat.
 
     Parameters
     ----------

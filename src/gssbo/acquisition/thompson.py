@@ -82,9 +82,7 @@ def _product(A: FloatArray, B: FloatArray) -> FloatArray:
     return out[:, :q]
 
 
-def _blocks(
-    features: Callable[[FloatArray], FloatArray], points: FloatArray, weights: FloatArray
-) -> FloatArray:
+def _blocks(features: Callable[[FloatArray], FloatArray], points: FloatArray, weights: FloatArray) -> FloatArray:
     """features(points) @ weights, a block of points at a time."""
     values = np.empty(len(points))
     for first in range(0, len(points), BLOCK):

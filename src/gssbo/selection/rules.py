@@ -30,20 +30,18 @@ the pool's standardised responses."""
 FLOOR = 1e-12  # scores below this count as this large when they are normalised, appendix C.3
 
 
-def vector(
-    embedding: Embedding, size: int, forced: IndexArray, z: FloatArray, rng: np.random.Generator
-) -> IndexArray:
-    """Greedy cosine diversity: add the member with the smallest sum of cosines to the retained ones. O(n^2 M) from P,
-    O(n M) from cached cosines."""
+def vector(embedding: Embedding, size: int, forced: IndexArray, z: FloatArray, rng: np.random.Generator) -> IndexArray:
+    """Greedy cosine diversity: add the member with the smallest sum of cosines to the retained ones.
+
+    O(n^2 M) from P, O(n M) from cached cosines.
+    """
     chosen = np.empty(size, dtype=np.intp)
     source, squared = embedding.source()
     _select.greedy_cosine(len(embedding), source, squared, forced, chosen)
     return chosen
 
 
-def scalar(
-    embedding: Embedding, size: int, forced: IndexArray, z: FloatArray, rng: np.random.Generator
-) -> IndexArray:
+def scalar(embedding: Embedding, size: int, forced: IndexArray, z: FloatArray, rng: np.random.Generator) -> IndexArray:
     """The same greedy loop on the signs of the response scores: it balances positive against negative. O(n M)."""
     chosen = np.empty(size, dtype=np.intp)
     s = embedding.scores(z)
@@ -51,28 +49,25 @@ def scalar(
     return chosen
 
 
-def random(
-    embedding: Embedding, size: int, forced: IndexArray, z: FloatArray, rng: np.random.Generator
-) -> IndexArray:
+def random(embedding: Embedding, size: int, forced: IndexArray, z: FloatArray, rng: np.random.Generator) -> IndexArray:
     """Uniformly at random, without replacement; the RSSBO baseline. O(n)."""
     free = np.setdiff1d(np.arange(len(embedding)), forced)
     return np.concatenate([forced, rng.permutation(free)[: size - len(forced)]])
 
 
-def kmeans(
-    embedding: Embedding, size: int, forced: IndexArray, z: FloatArray, rng: np.random.Generator
-) -> IndexArray:
-    """k-means++ seeding among the directions of the embeddings: the next member is drawn with probability proportional
-    to its squared distance from the nearest retained one. O(n^2 M) from P, O(n M) from cached cosines."""
+def kmeans(embedding: Embedding, size: int, forced: IndexArray, z: FloatArray, rng: np.random.Generator) -> IndexArray:
+    """k-means++ seeding among the directions of the embeddings.
+
+    The next member is drawn with probability proportional to its squared distance from the nearest retained one.
+    O(n^2 M) from P, O(n M) from cached cosines.
+    """
     chosen = np.empty(size, dtype=np.intp)
     source, squared = embedding.source()
     _select.kmeans_plus_plus(len(embedding), source, squared, forced, rng.random(size - len(forced)), chosen)
     return chosen
 
 
-def maxmin(
-    embedding: Embedding, size: int, forced: IndexArray, z: FloatArray, rng: np.random.Generator
-) -> IndexArray:
+def maxmin(embedding: Embedding, size: int, forced: IndexArray, z: FloatArray, rng: np.random.Generator) -> IndexArray:
     """Farthest point in kernel distance k(x, x) + k(x', x') - 2 k(x, x') from the nearest retained one. O(n d M)."""
     chosen = np.empty(size, dtype=np.intp)
     kernel = embedding.kernel

@@ -95,9 +95,7 @@ def select_subset(
     name = check_choice("rule", rule, RULES)
     members = check_indices("forced", forced, below=len(pool))
     if len(members) > 0 and count <= len(members):
-        raise ValueError(
-            f"size must be larger than the number of forced members ({len(members)}), got {count}"
-        )
+        raise ValueError(f"size must be larger than the number of forced members ({len(members)}), got {count}")
     if name == "scalar" and y is None:
         raise ValueError("y must be given with rule='scalar', got None")
     responses = None if y is None else check_vector("y", y, size=len(pool))

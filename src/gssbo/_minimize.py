@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import OptimizeResult
 
 from gssbo._typing import ArrayLike, FloatArray, RngLike
-from gssbo._validation import check_integer, check_matrix, check_vector
+from gssbo._validation import check_array, check_integer, check_matrix, check_vector
 from gssbo.optimizer import Optimizer
 
 __all__ = ["minimize"]
@@ -113,12 +113,12 @@ def _first_points(optimizer: Optimizer, x0: ArrayLike | None, y0: ArrayLike | No
         if y0 is not None:
             raise ValueError("y0 must come with x0, got y0 alone")
         return iter(())
-    points = check_matrix("x0", np.atleast_2d(np.asarray(x0)), columns=optimizer.space.dim)
+    points = check_matrix("x0", np.atleast_2d(check_array("x0", x0)), columns=optimizer.space.dim)
+    optimizer.space.check_inside("x0", points)
     if y0 is None:
-        optimizer.space.check_inside("x0", points)
         rows: Iterable[FloatArray] = points
         return iter(rows)
-    values = check_vector("y0", np.atleast_1d(np.asarray(y0)), size=len(points))
+    values = check_vector("y0", np.atleast_1d(check_array("y0", y0)), size=len(points))
     optimizer.tell(points, values)
     return iter(())
 
@@ -126,7 +126,7 @@ def _first_points(optimizer: Optimizer, x0: ArrayLike | None, y0: ArrayLike | No
 def _number(value: Any) -> float:
     array = np.asarray(value)
     try:
-        if array.size == 1:
+        if array.size == 1 and not isinstance(array.reshape(()).item(), str | bytes):
             return float(array.reshape(()).item())
     except (TypeError, ValueError):
         pass

@@ -12,6 +12,7 @@ from gssbo._typing import FloatArray, IndexArray
 
 __all__ = [
     "as_generator",
+    "check_array",
     "check_choice",
     "check_flag",
     "check_indices",
@@ -20,17 +21,19 @@ __all__ = [
     "check_matrix",
     "check_real",
     "check_vector",
+    "spawn_generators",
 ]
 
 Value = TypeVar("Value")
 
 
-def _as_float_array(name: str, value: Any) -> FloatArray:
+def check_array(name: str, value: Any) -> FloatArray:
+    """Return a C-contiguous float64 copy of any shape."""
     try:
         array = np.asarray(value)
         if array.dtype == object or array.dtype.kind in "fiub":
             return np.array(array, dtype=np.float64, order="C")
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{name} must be an array of real numbers, got {_short(value)}: {error}") from error
     raise ValueError(f"{name} must be an array of real numbers, got dtype {array.dtype}")
 
@@ -42,7 +45,7 @@ def _short(value: Any) -> str:
 
 def check_matrix(name: str, value: Any, *, columns: int | None = None) -> FloatArray:
     """Return a C-contiguous float64 copy of shape (n, d) with n, d >= 1 and finite entries."""
-    array = _as_float_array(name, value)
+    array = check_array(name, value)
     if array.ndim != 2:
         raise ValueError(f"{name} must have shape (n, d), got shape {array.shape}")
     if 0 in array.shape:
@@ -55,7 +58,7 @@ def check_matrix(name: str, value: Any, *, columns: int | None = None) -> FloatA
 
 def check_vector(name: str, value: Any, *, size: int | None = None) -> FloatArray:
     """Return a C-contiguous float64 copy of shape (n,) with finite entries."""
-    array = _as_float_array(name, value)
+    array = check_array(name, value)
     if array.ndim != 1:
         raise ValueError(f"{name} must have shape (n,), got shape {array.shape}")
     if size is not None and array.shape[0] != size:
@@ -79,7 +82,9 @@ def check_real(
     at_least: float | None = None,
     at_most: float | None = None,
 ) -> float:
-    """Return a finite float within the limits."""
+    """Return a finite float within the limits; booleans and text are refused."""
+    if isinstance(value, bool | np.bool_ | str | bytes):
+        raise ValueError(f"{name} must be a real number, got {_short(value)}")
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError) as error:
@@ -155,3 +160,14 @@ def as_generator(name: str, rng: Any) -> np.random.Generator:
         return np.random.default_rng(rng)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must be None, a seed >= 0 or a numpy Generator, got {_short(rng)}") from error
+
+
+def spawn_generators(name: str, rng: Any, count: int) -> list[np.random.Generator]:
+    """Independent generators from one, with an error that names the argument."""
+    generator = as_generator(name, rng)
+    try:
+        return generator.spawn(count)
+    except TypeError as error:  # legacy seeding keeps no seed sequence
+        raise ValueError(
+            f"{name} must be None, a seed >= 0 or a numpy Generator that can spawn others, got {_short(rng)}"
+        ) from error

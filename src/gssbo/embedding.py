@@ -45,9 +45,9 @@ class Embedding:
     >>> X = np.array([[0.0], [0.5], [1.0]])
     >>> embedding = Embedding(Kernel("matern52", np.array([0.5]), 1.0), 0.01, X)
     >>> embedding.cosines().round(2)
-    array([[ 1.  , -0.88,  0.6 ],
-           [-0.88,  1.  , -0.88],
-           [ 0.6 , -0.88,  1.  ]])
+    array([[ 1.  , -0.82,  0.52],
+           [-0.82,  1.  , -0.82],
+           [ 0.52, -0.82,  1.  ]])
     """
 
     def __init__(self, kernel: Kernel, noise: float, X: FloatArray, cache: PrecisionCache | None = None) -> None:

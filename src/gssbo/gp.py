@@ -38,6 +38,8 @@ from gssbo.kernels import KERNELS, Kernel
 
 __all__ = ["GaussianProcess", "standardize"]
 
+SMALLEST = 5e-324  # least positive double: a spread between neighbours down there rounds to 0
+
 
 def standardize(y: FloatArray) -> tuple[FloatArray, float, float]:
     """Return z, mean and standard deviation (1 where all are equal) of y (n,).
@@ -54,7 +56,7 @@ def standardize(y: FloatArray) -> tuple[FloatArray, float, float]:
     deviation = float(np.sqrt(np.mean(centred * centred)))
     if deviation == 0.0:
         return np.zeros_like(y), float(y[0]), 1.0
-    return centred / deviation, float((scaled[0] + offset) * scale), deviation * scale
+    return centred / deviation, float((scaled[0] + offset) * scale), max(deviation * scale, SMALLEST)
 
 
 class GaussianProcess:
@@ -182,6 +184,8 @@ class GaussianProcess:
         info: dict[str, Any] = {"status": "fixed", "message": "", "n_evaluations": 0, "n_starts": 0}
         theta = start
         if optimize and not np.any(z):
+            bounds = np.log(self._bounds(X))
+            theta = np.clip(start, bounds[:, 0], bounds[:, 1])
             info.update(status="constant", message="all responses are equal: the likelihood says nothing")
         elif optimize:
             bounds = np.log(self._bounds(X))
@@ -189,7 +193,8 @@ class GaussianProcess:
             found = maximize_likelihood(Likelihood(KERNELS[self.kernel], X, z), starts, bounds)
             info.update(n_evaluations=found.n_evaluations, n_starts=found.n_starts, message=found.message)
             info["status"] = "converged" if found.success else "failed"
-            theta = found.theta if found.success else np.clip(start, bounds[:, 0], bounds[:, 1])
+            last = self.theta_ if self.fitted and len(self.theta_) == len(start) else start
+            theta = found.theta if found.success else np.clip(last, bounds[:, 0], bounds[:, 1])
         self._factorize(X, z, theta, info)
         self.y_mean_, self.y_std_ = mean, std
 

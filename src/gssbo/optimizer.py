@@ -25,12 +25,13 @@ from scipy.stats import qmc
 
 from gssbo._typing import ArrayLike, FloatArray, IndexArray, RngLike
 from gssbo._validation import (
-    as_generator,
+    check_array,
     check_choice,
     check_flag,
     check_integer,
     check_matrix,
     check_vector,
+    spawn_generators,
 )
 from gssbo.acquisition import ACQUISITIONS, Acquisition
 from gssbo.buffer import Buffer
@@ -47,6 +48,7 @@ __all__ = ["Optimizer", "default_n_candidates"]
 
 DESIGNS = ("lhs", "sobol")
 REFRESHES = ("auto", "recompute", "cached")
+FAR = 1e100  # standard deviations beyond which an incumbent is no farther
 
 
 def default_n_candidates(dim: int) -> int:
@@ -158,8 +160,8 @@ class Optimizer:
             else check_integer("n_candidates", n_candidates, at_least=1)
         )
         self._surrogate = _surrogate(surrogate, self.space.dim)
-        generator = as_generator("rng", rng)
-        self._design_rng, self._selection_rng, self._fit_rng, self._candidate_rng = generator.spawn(4)
+        streams = spawn_generators("rng", rng, 4)
+        self._design_rng, self._selection_rng, self._fit_rng, self._candidate_rng = streams
 
         self._history = History(self.space.dim)
         self._design = self._initial_points()
@@ -171,7 +173,7 @@ class Optimizer:
         self._cached_pool: IndexArray = np.empty(0, dtype=np.intp)
         self.timings = Timings()
         self.last_ask_seconds = 0.0
-        self._iteration_pending = False
+        self._iteration_seconds: float | None = None  # of the last model iteration, until the buffer has it
 
     # ---- what users do
 
@@ -182,21 +184,24 @@ class Optimizer:
         without telling gives another point.
         """
         start = time.perf_counter()
+        updates = False
         with self.timings.whole():
-            if self._iteration_pending and len(self._history) > self._n_modelled:
-                self._buffer.record(self.last_ask_seconds, len(self._history))
-                self._iteration_pending = False
+            if self._iteration_seconds is not None and len(self._history) > self._n_modelled:
+                self._buffer.record(self._iteration_seconds, len(self._history))
+                self._iteration_seconds = None
             if self._n_designed < len(self._design) and len(self._history) < self.n_init:
                 unit = self._design[self._n_designed]
                 self._n_designed += 1
             elif len(self._history) == 0:
                 unit = self._candidate_rng.random(self.space.dim)
             else:
-                self._iteration_pending = len(self._history) > self._n_modelled
+                updates = len(self._history) > self._n_modelled
                 self._update_surrogate()
                 unit = self._best_candidate()
             suggestion: FloatArray = self.space.from_unit(unit[None, :])[0]
         self.last_ask_seconds = time.perf_counter() - start
+        if updates:
+            self._iteration_seconds = self.last_ask_seconds
         return suggestion
 
     def tell(self, x: ArrayLike, y: ArrayLike) -> None:
@@ -214,8 +219,8 @@ class Optimizer:
         ValueError
             If a shape, a bound or finiteness is violated; nothing is added then, not even the good rows.
         """
-        points = np.asarray(x)
-        values = np.asarray(y)
+        points = check_array("x", x)
+        values = check_array("y", y)
         d = self.space.dim
         if points.ndim <= 1:
             if not (points.shape == (d,) or (d == 1 and points.ndim == 0)):
@@ -398,8 +403,9 @@ class Optimizer:
         with self.timings.part("acquisition"):
             gp = self._surrogate
             candidates = self._candidate_rng.random((self.n_candidates, self.space.dim))
-            best = (self._history.y[self._history.best] - gp.y_mean_) / gp.y_std_
-            scores = self._acquisition(gp, candidates, float(best), self._candidate_rng)
+            with np.errstate(over="ignore"):  # halves, and a limit: responses may be as large as floats go
+                best = 2.0 * ((0.5 * self._history.y[self._history.best] - 0.5 * gp.y_mean_) / gp.y_std_)
+            scores = self._acquisition(gp, candidates, float(np.clip(best, -FAR, FAR)), self._candidate_rng)
             winner: FloatArray = candidates[int(np.argmax(scores))]
             return winner
 

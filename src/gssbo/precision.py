@@ -41,7 +41,8 @@ def precision_matrix(kernel: Kernel, X: FloatArray, noise: float) -> tuple[Float
     n = len(X)
     for jitter in kernel.jitters():
         K = kernel.padded_gram(X, noise + jitter, full=False)
-        if _linalg.cholesky(n, K) == 0:
+        # A pivot that is rounding of the diagonal may as well have come out negative.
+        if _linalg.cholesky(n, K) == 0 and np.diagonal(K).min() ** 2 > (n + 8) * np.finfo(float).eps * K[0, 0] ** 2:
             Z, P = np.empty_like(K), np.empty_like(K)
             _linalg.inverse(n, K, Z, P)
             return P, jitter
@@ -59,10 +60,9 @@ class PrecisionCache:
     X : ndarray of shape (n, d)
         The pool; n may be 0.
     tolerance : float
-        Largest entry of P K_y - I tolerated on the columns checked after each change; beyond it the pool is
-        factorized anew.
-    n_checked : int
-        Columns checked after each change: the newest, then others in rotation, at O(n^2) each.
+        Drift tolerated: the largest entry of (P K_y - I) v for a vector v of random signs, drawn and measured after
+        each change in O(n^2). It sees every column at once and is rarely below the largest entry of P K_y - I. Beyond
+        the tolerance, and four times what a fresh factorization leaves, the pool is factorized anew.
 
     Examples
     --------
@@ -74,18 +74,17 @@ class PrecisionCache:
     (6, True)
     """
 
-    def __init__(
-        self, kernel: Kernel, noise: float, X: FloatArray, *, tolerance: float = 1e-8, n_checked: int = 2
-    ) -> None:
+    def __init__(self, kernel: Kernel, noise: float, X: FloatArray, *, tolerance: float = 1e-8) -> None:
         self.kernel = kernel
         self.noise = noise
         self.tolerance = tolerance
-        self.n_checked = n_checked
         self.n_refactorized = 0
         self.drift = 0.0
-        self._turn = 0
+        self._fresh_drift = 0.0
+        self._signs = np.random.default_rng(0)
         self._n = 0
         self._X = np.empty((0, X.shape[1]))
+        self._K = np.zeros((0, 0))
         self._P = np.zeros((0, 0))
         self._Q = np.zeros((0, 0))
         self._reserve(max(len(X), 1))
@@ -132,6 +131,9 @@ class PrecisionCache:
         n = self._n
         _precision.clear_slot(n, index, self._P, self._Q)
         _precision.close_slot(n, index, self._P, self._Q)
+        K = self._K[:n, :n]
+        K[index:-1] = K[index + 1 :]
+        K[:, index:-1] = K[:, index + 1 :]
         self._X[index : n - 1] = self._X[index + 1 : n]
         self._n = n - 1
         self._check()
@@ -153,47 +155,45 @@ class PrecisionCache:
         return float(np.abs(product[:, :n]).max())
 
     def _insert(self, index: int) -> None:
-        k = self._covariances(index)
+        n = self._n
+        k = self.kernel(self.X, self._X[index : index + 1])[:, 0].copy()
         k[index] = 0.0
-        conditional = _precision.insert(self._n, index, k, self.kernel.variance + self.noise, self._P, self._Q)
+        kappa = self.kernel.variance + self.noise
+        self._K[index, :n] = self._K[:n, index] = k
+        self._K[index, index] = kappa
+        conditional = _precision.insert(n, index, k, kappa, self._K, self._P, self._Q)
         # The conditional variance of a noisy observation is never below its noise; rounding alone gets there.
         if not conditional >= 0.5 * self.noise or conditional <= 0.0:
             self._factorize()
         else:
-            self._check(index)
+            self._check()
 
-    def _covariances(self, index: int) -> FloatArray:
-        return self.kernel(self.X, self._X[index : index + 1])[:, 0].copy()
-
-    def _check(self, newest: int | None = None) -> None:
-        """Measure the drift on a few columns and start afresh if it is too large."""
+    def _check(self) -> None:
+        """Measure the drift and start afresh if it is too large."""
         if self._n == 0:
             return
-        columns = [] if newest is None else [newest]
-        while len(columns) < min(self.n_checked, self._n):
-            self._turn = (self._turn + 1) % self._n
-            columns.append(self._turn)
-        drift = 0.0
-        for column in columns:
-            k = self._covariances(column)
-            k[column] += self.noise
-            drift = max(drift, _precision.residual_column(self._n, column, k, self._P))
-        self.drift = drift
-        if not drift <= self.tolerance:
-            logger.debug("precision cache: drift %.1e on %d observations, factorizing anew", drift, self._n)
+        self.drift = self._measure()
+        if not self.drift <= max(self.tolerance, 4.0 * self._fresh_drift):
+            logger.debug("precision cache: drift %.1e on %d observations, factorizing anew", self.drift, self._n)
             self._factorize()
+
+    def _measure(self) -> float:
+        signs = self._signs.choice(np.array([-1.0, 1.0]), size=self._n)
+        return _precision.residual(self._n, signs, self._K, self._P)
 
     def _factorize(self) -> None:
         n = self._n
-        self.drift = 0.0
         self.n_refactorized += 1
         if n == 0:
+            self.drift = self._fresh_drift = 0.0
             return
-        P, _ = precision_matrix(self.kernel, self.X, self.noise)
+        P, jitter = precision_matrix(self.kernel, self.X, self.noise)
+        self._K[:n, :n] = self.kernel.padded_gram(self.X, self.noise + jitter)[:, :n]
         square = np.zeros_like(P)
         _linalg.subtract_product(n, n, n, P, P, square)
         self._P[:n, :n] = P[:, :n]
         self._Q[:n, :n] = -square[:, :n]
+        self.drift = self._fresh_drift = self._measure()
 
     def _reserve(self, n: int) -> None:
         capacity = len(self._P)
@@ -201,7 +201,7 @@ class PrecisionCache:
             return
         capacity = _linalg.padded(max(n, capacity + capacity // 2))
         m = self._n
-        for name in ("_P", "_Q"):
+        for name in ("_K", "_P", "_Q"):
             grown = np.zeros((capacity, capacity))
             grown[:m, :m] = getattr(self, name)[:m, :m]
             setattr(self, name, grown)

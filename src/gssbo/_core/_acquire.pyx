@@ -20,9 +20,12 @@ cdef inline double cdf(double z) noexcept nogil:
     return 0.5 * erfc(-z * SQRT_HALF)
 
 
-cdef inline double h(double z) noexcept nogil:
+cdef double h(double z) noexcept nogil:
+    """phi(z) + z Phi(z); for negative z as phi(z) times a factor, so that no two tails cancel."""
     if z > 40.0:
         return z
+    if z < -1.0:
+        return exp(log_h(z))
     return INV_SQRT_2PI * exp(-0.5 * z * z) + z * cdf(z)
 
 
@@ -30,13 +33,13 @@ cdef double log_h(double z) noexcept nogil:
     """log h(z) without underflow or cancellation.
 
     Below -1, h = phi(z) (1 - t), t = |z| sqrt(pi/2) erfcx(|z|/sqrt 2); 1 - t loses eps z^2 relative, so from
-    -1e4 on its asymptotic series 1/z^2 - 3/z^4 takes over.
+    -1e3 on its asymptotic series 1/z^2 - 3/z^4 + 15/z^6 takes over.
     """
     if z > -1.0:
         return log(h(z))
-    if z > -1e4:
+    if z > -1e3:
         return -0.5 * z * z - LOG_SQRT_2PI + log1p(z * SQRT_HALF_PI * erfcx(-z * SQRT_HALF))
-    return -0.5 * z * z - LOG_SQRT_2PI - 2.0 * log(-z) + log1p(-3.0 / (z * z))
+    return -0.5 * z * z - LOG_SQRT_2PI - 2.0 * log(-z) + log1p((15.0 / (z * z) - 3.0) / (z * z))
 
 
 cdef double dlog_h(double z) noexcept nogil:
@@ -44,10 +47,10 @@ cdef double dlog_h(double z) noexcept nogil:
     cdef double scaled
     if z > -1.0:
         return cdf(z) / h(z)
-    if z > -1e4:
+    if z > -1e3:
         scaled = SQRT_HALF_PI * erfcx(-z * SQRT_HALF)       # Phi(z) / phi(z)
         return scaled / (1.0 + z * scaled)
-    return -z - 2.0 / z
+    return -z - (2.0 - 6.0 / (z * z)) / z
 
 
 def log_h_values(

@@ -13,11 +13,12 @@ References
 1. Wei et al., Gradient-based Sample Selection for Faster Bayesian Optimization, TMLR 2026.
 2. Rasmussen and Williams, Gaussian Processes for Machine Learning, MIT Press 2006: algorithm 2.1, equation 5.9.
 """
+from libc.float cimport DBL_EPSILON
 from libc.math cimport NAN, log
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-from _simd cimport GSSBO_PAD, gssbo_pack_size, gssbo_simd, gssbo_simd_table
+from _simd cimport GSSBO_LANES, GSSBO_PAD, gssbo_pack_size, gssbo_simd, gssbo_simd_table
 
 cdef const gssbo_simd_table *simd = gssbo_simd()
 
@@ -84,29 +85,29 @@ cdef double factor_and_solve(
     double *alpha,                  # OUT (n,)
     double *pack,
 ) noexcept nogil:
-    """L, or NaN when K_y is not positive definite in doubles."""
+    """L, or NaN when K_y is not positive definite in doubles.
+
+    A pivot that is rounding of the diagonal (the same everywhere, hence U_00^2) may as well have come out negative.
+    """
     cdef Py_ssize_t i
     cdef double quadratic = 0.0, half_log_determinant = 0.0
     if simd.cholesky(n, K, ld, pack):
         return NAN
+    for i in range(n):
+        if K[i * ld + i] * K[i * ld + i] <= (n + 8) * DBL_EPSILON * K[0] * K[0]:
+            return NAN
     # alpha = solve(U, solve(U.T, z))
     for i in range(n):
         alpha[i] = z[i]
     for i in range(n):
         alpha[i] /= K[i * ld + i]
-        subtract_scaled(n - i - 1, alpha[i], K + i * ld + i + 1, alpha + i + 1)
+        simd.add_scaled(n - i - 1, -alpha[i], K + i * ld + i + 1, alpha + i + 1)
     for i in range(n):
         quadratic += alpha[i] * alpha[i]
         half_log_determinant += log(K[i * ld + i])
     for i in range(n - 1, -1, -1):
         alpha[i] = (alpha[i] - simd.dot(n - i - 1, K + i * ld + i + 1, alpha + i + 1)) / K[i * ld + i]
     return -0.5 * quadratic - half_log_determinant - 0.5 * n * LOG_2PI
-
-
-cdef inline void subtract_scaled(Py_ssize_t n, double factor, const double *x, double *y) noexcept nogil:
-    cdef Py_ssize_t j
-    for j in range(n):
-        y[j] -= factor * x[j]
 
 
 def fit(
@@ -151,13 +152,15 @@ def log_likelihood(
     cdef double *K = &work[0, 0, 0]
     cdef double *radial = &work[1, 0, 0]
     cdef double *Z = &work[2, 0, 0]
-    cdef double *rows = <double *> malloc(((n + ld) * d + ld + n + gssbo_pack_size(n)) * sizeof(double))
+    cdef double *rows = <double *> malloc(((n + ld + GSSBO_LANES) * d + 2 * ld + gssbo_pack_size(n))
+                                          * sizeof(double))
     if rows == NULL:
         raise MemoryError
     cdef double *columns = rows + n * d
     cdef double *alpha = columns + ld * d
-    cdef double *weight = alpha + n
-    cdef double *pack = weight + ld if gssbo_pack_size(n) else NULL
+    cdef double *weight = alpha + ld
+    cdef double *lanes = weight + ld
+    cdef double *pack = lanes + GSSBO_LANES * d if gssbo_pack_size(n) else NULL
     cdef double value, fit_term = 0.0, trace = 0.0
     with nogil:
         scale(n, d, &X[0, 0], &X[0, 0], &lengthscale[0], ld, rows, columns)
@@ -166,15 +169,20 @@ def log_likelihood(
         if value == value:
             simd.invert_factor(n, K, ld, Z, ld, pack)
             simd.gram_of_lower(n, Z, ld, K, ld, pack)       # K holds P from here on
-            for i in range(d):
-                gradient[i] = 0.0
+            memset(lanes, 0, GSSBO_LANES * d * sizeof(double))
             for i in range(n):
                 fit_term += alpha[i] * z[i]
                 trace += alpha[i] * alpha[i] - K[i * ld + i]
-                left = i + 1
-                for j in range(left, n):
-                    weight[j - left] = (alpha[i] * alpha[j] - K[i * ld + j]) * radial[i * ld + j]
-                simd.weighted_squares(n - left, d, columns + left, ld, rows + i * d, weight, &gradient[0])
+                # Whole vectors: weights of the columns up to i and of the padding are zero.
+                left = (i + 1) // GSSBO_LANES * GSSBO_LANES
+                memset(weight, 0, (ld - left) * sizeof(double))
+                simd.likelihood_weights(n - i - 1, alpha[i], alpha + i + 1, K + i * ld + i + 1,
+                                        radial + i * ld + i + 1, weight + i + 1 - left)
+                simd.weighted_squares(n - left, d, columns + left, ld, rows + i * d, weight, lanes)
+            for i in range(d):
+                gradient[i] = 0.0
+                for j in range(GSSBO_LANES):
+                    gradient[i] += lanes[i * GSSBO_LANES + j]
             # tr(W K) = tr(W K_y) - (noise + jitter) tr(W), and tr(W K_y) = alpha.z - n
             gradient[d] = 0.5 * (fit_term - n - (noise + jitter) * trace)
             gradient[d + 1] = 0.5 * noise * trace
@@ -223,13 +231,10 @@ def posterior(
                 v = V + i * CHUNK
                 simd.squared_distances(CHUNK, d, columns, CHUNK, rows + i * d, v)
                 simd.kernel_values(kind, CHUNK, variance, v, NULL)
-                for j in range(CHUNK):
-                    sums[j] += alpha[i] * v[j]
+                simd.add_scaled(CHUNK, alpha[i], v, sums)
             simd.solve_transposed(n, CHUNK, &U[0, 0], ld, V, CHUNK, pack)
             for i in range(n):
-                v = V + i * CHUNK
-                for j in range(CHUNK):
-                    squares[j] += v[j] * v[j]
+                simd.add_squares(CHUNK, V + i * CHUNK, squares)
             for j in range(size):
                 mean[first + j] = sums[j]
                 latent_variance[first + j] = max(variance - squares[j], 0.0)
@@ -266,7 +271,7 @@ def posterior_gradient(
             # k <- solve(U, solve(U.T, k)) = P k
             for i in range(n):
                 k[i] /= U[i, i]
-                subtract_scaled(n - i - 1, k[i], &U[i, 0] + i + 1, k + i + 1)
+                simd.add_scaled(n - i - 1, -k[i], &U[i, 0] + i + 1, k + i + 1)
             for i in range(n - 1, -1, -1):
                 k[i] = (k[i] - simd.dot(n - i - 1, &U[i, 0] + i + 1, k + i + 1)) / U[i, i]
             for j in range(d):

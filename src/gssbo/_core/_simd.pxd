@@ -2,7 +2,7 @@
 
 cdef extern from "simd.h" nogil:
     enum: GSSBO_PAD
-    enum: GSSBO_BLOCK
+    enum: GSSBO_LANES
 
     ctypedef struct gssbo_simd_table:
         const char *name
@@ -25,7 +25,11 @@ cdef extern from "simd.h" nogil:
                                   double *r2) noexcept nogil
         void (*kernel_values)(int kind, Py_ssize_t n, double variance, double *r2, double *radial) noexcept nogil
         void (*weighted_squares)(Py_ssize_t n, Py_ssize_t d, const double *XT, Py_ssize_t ldx, const double *x,
-                                 const double *w, double *gradient) noexcept nogil
+                                 const double *w, double *lanes) noexcept nogil
+        void (*likelihood_weights)(Py_ssize_t n, double a, const double *alpha, const double *P,
+                                   const double *radial, double *w) noexcept nogil
+        void (*add_scaled)(Py_ssize_t n, double a, const double *x, double *y) noexcept nogil
+        void (*add_squares)(Py_ssize_t n, const double *x, double *y) noexcept nogil
 
     Py_ssize_t gssbo_pack_size(Py_ssize_t n) noexcept nogil
     const gssbo_simd_table *gssbo_simd() noexcept nogil

@@ -324,18 +324,29 @@ static double dot(ptrdiff_t n, const double *x, const double *y)
 
 /* ---- kernel rows ------------------------------------------------------------------------------------- */
 
+/* STEPS vectors of columns at once: as many independent sums as hide the latency of a multiply-add. */
+#define DISTANCES(STEPS)                                                                                     \
+    {                                                                                                        \
+        vec a[STEPS] = {{0}};                                                                                \
+        for (ptrdiff_t k = 0; k < d; k++) {                                                                  \
+            const double *const row = XT + k * ldx + j;                                                      \
+            for (int q = 0; q < STEPS; q++) {                                                                \
+                const vec u = load(row + q * W) - x[k];                                                      \
+                a[q] += u * u;                                                                               \
+            }                                                                                                \
+        }                                                                                                    \
+        for (int q = 0; q < STEPS; q++)                                                                      \
+            store(r2 + j + q * W, a[q]);                                                                     \
+    }
+
 static void squared_distances(ptrdiff_t n, ptrdiff_t d, const double *XT, ptrdiff_t ldx, const double *x, double *r2)
 {
-    for (ptrdiff_t j = 0; j < n; j += 2 * W) {
-        vec a = {0}, b = {0};
-        for (ptrdiff_t k = 0; k < d; k++) {
-            const vec u = load(XT + k * ldx + j) - x[k], v = load(XT + k * ldx + j + W) - x[k];
-            a += u * u;
-            b += v * v;
-        }
-        store(r2 + j, a);
-        store(r2 + j + W, b);
-    }
+    const ptrdiff_t end = round_up(n, GSSBO_PAD);
+    ptrdiff_t j = 0;
+    for (; j + 8 * W <= end; j += 8 * W)
+        DISTANCES(8)
+    for (; j < n; j += 2 * W)
+        DISTANCES(2)
 }
 
 /* exp(-t) for t >= 0, to 1 ulp or so; exactly 0 beyond 700. Round t log2(e) to an integer by adding 1.5 * 2^52,
@@ -413,25 +424,52 @@ static void kernel_values(int kind, ptrdiff_t n, double variance, double *restri
 }
 
 static void weighted_squares(ptrdiff_t n, ptrdiff_t d, const double *XT, ptrdiff_t ldx, const double *x,
-                             const double *w, double *gradient)
+                             const double *w, double *lanes)
 {
     for (ptrdiff_t k = 0; k < d; k++) {
         const double *const row = XT + k * ldx;
-        vec a = {0}, b = {0};
-        ptrdiff_t j = 0;
-        for (; j + 2 * W <= n; j += 2 * W) {
-            const vec u = load(row + j) - x[k], v = load(row + j + W) - x[k];
+        vec a = load(lanes + k * GSSBO_LANES);
+        for (ptrdiff_t j = 0; j < n; j += W) {
+            const vec u = load(row + j) - x[k];
             a += load(w + j) * (u * u);
-            b += load(w + j + W) * (v * v);
         }
-        double s = sum(a + b);
-        for (; j < n; j++)
-            s += w[j] * ((row[j] - x[k]) * (row[j] - x[k]));
-        gradient[k] += s;
+        store(lanes + k * GSSBO_LANES, a);
     }
 }
 
+static void likelihood_weights(ptrdiff_t n, double a, const double *restrict alpha, const double *restrict P,
+                               const double *restrict radial, double *restrict w)
+{
+    for (ptrdiff_t j = 0; j < n; j++)
+        w[j] = (a * alpha[j] - P[j]) * radial[j];
+}
+
+static void add_scaled(ptrdiff_t n, double a, const double *restrict x, double *restrict y)
+{
+    for (ptrdiff_t j = 0; j < n; j++)
+        y[j] += a * x[j];
+}
+
+static void add_squares(ptrdiff_t n, const double *restrict x, double *restrict y)
+{
+    for (ptrdiff_t j = 0; j < n; j++)
+        y[j] += x[j] * x[j];
+}
+
 const gssbo_simd_table GSSBO_TABLE = {
-    GSSBO_NAME,     subtract_product, cholesky,          solve_transposed, solve,           invert_factor,
-    gram_of_lower,  product_vector,   dot,               squared_distances, kernel_values, weighted_squares,
+    .name = GSSBO_NAME,
+    .subtract_product = subtract_product,
+    .cholesky = cholesky,
+    .solve_transposed = solve_transposed,
+    .solve = solve,
+    .invert_factor = invert_factor,
+    .gram_of_lower = gram_of_lower,
+    .product_vector = product_vector,
+    .dot = dot,
+    .squared_distances = squared_distances,
+    .kernel_values = kernel_values,
+    .weighted_squares = weighted_squares,
+    .likelihood_weights = likelihood_weights,
+    .add_scaled = add_scaled,
+    .add_squares = add_squares,
 };

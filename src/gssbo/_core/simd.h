@@ -15,9 +15,10 @@
 
 #define GSSBO_PAD 16       /* columns; the widest tile of any instruction set */
 #define GSSBO_RESIDENT 256 /* up to this order a matrix stays in the second-level cache: no packing */
-#define GSSBO_BLOCK 64     /* rows or columns a packed block spans */
-#define GSSBO_DEPTH 128    /* inner dimension a packed block spans */
+#define GSSBO_BLOCK 64
+#define GSSBO_DEPTH 128
 #define GSSBO_STRIPS 4     /* blocks of the second operand packed at once */
+#define GSSBO_LANES 8      /* partial sums kept apart; the widest vector of any instruction set */
 
 enum gssbo_kernel { GSSBO_RBF = 0, GSSBO_MATERN32 = 1, GSSBO_MATERN52 = 2 };
 
@@ -56,9 +57,19 @@ typedef struct gssbo_simd_table {
     /* r2 (n) -> k = variance R(r) in place; `radial`, unless NULL, gets variance dR/d(-r^2/2). */
     void (*kernel_values)(int kind, ptrdiff_t n, double variance, double *r2, double *radial);
 
-    /* gradient[k] += sum_j w[j] (XT[k, j] - x[k])^2. */
+    /* Lanes that add up to sums[k] += sum_j w[j] (XT[k, j] - x[k])^2, lanes (d, GSSBO_LANES). */
     void (*weighted_squares)(ptrdiff_t n, ptrdiff_t d, const double *XT, ptrdiff_t ldx, const double *x,
-                             const double *w, double *gradient);
+                             const double *w, double *lanes);
+
+    /* w[j] = (a alpha[j] - P[j]) radial[j]. */
+    void (*likelihood_weights)(ptrdiff_t n, double a, const double *alpha, const double *P, const double *radial,
+                               double *w);
+
+    /* y += a x. */
+    void (*add_scaled)(ptrdiff_t n, double a, const double *x, double *y);
+
+    /* y += x^2, element by element. */
+    void (*add_squares)(ptrdiff_t n, const double *x, double *y);
 } gssbo_simd_table;
 
 /* Elements of scratch that `pack` must hold for matrices of order n; 0 where packing is not used. */

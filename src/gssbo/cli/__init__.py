@@ -1,0 +1,39 @@
+"""The command line: `gssbo run`, `gssbo problems`, `gssbo methods`, `gssbo info`.
+
+Exit codes: 0 done, 2 wrong arguments, 130 ended by Ctrl-C (what was found until then is printed all the same).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version
+
+from gssbo.cli import info, listings, run
+
+__all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command that the arguments name (default: those of the process) and return its exit code."""
+    parser = argparse.ArgumentParser(
+        prog="gssbo",
+        description="Gaussian-process Bayesian optimization on a retained subset of the observations.",
+    )
+    parser.add_argument("--version", action="version", version=f"gssbo {version('gssbo')}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for module in (run, listings, info):
+        module.add_commands(commands)
+    options = parser.parse_args(arguments)
+    try:
+        code: int = options.command(options)
+        sys.stdout.flush()
+        return code
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # Whoever read the output has gone (`| head`); what is still buffered must not raise again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1

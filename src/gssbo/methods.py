@@ -1,0 +1,78 @@
+"""Comparison methods by name: each is a configuration of the one optimizer loop."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from gssbo._validation import check_choice
+from gssbo.presets import paper
+
+__all__ = ["METHODS", "Method", "method_options"]
+
+ALL = sys.maxsize
+"""A subset size no history reaches: every observation stays in the surrogate."""
+
+
+class Method(NamedTuple):
+    """A line of description, and what differs from `gssbo.presets.paper`."""
+
+    description: str
+    options: Mapping[str, Any]
+
+    @property
+    def keeps_all(self) -> bool:
+        """Whether the surrogate always sees the whole history."""
+        return self.options.get("subset_size") == ALL
+
+
+METHODS: Mapping[str, Method] = MappingProxyType(
+    {
+        "gssbo": Method("the paper's method: vector rule, initial design and newest observation retained", {}),
+        "gssbo-scalar": Method(
+            "response scores instead of embeddings: scalar rule, same retention", {"rule": "scalar"}
+        ),
+        "gssbo-kmeans": Method("k-means++ among the embeddings, same retention", {"rule": "kmeans++"}),
+        "gssbo-maxmin": Method("largest minimal kernel distance, same retention", {"rule": "maxmin"}),
+        "rssbo": Method(
+            "random subset; the newest observation is retained, the initial design is not",
+            {"rule": "random", "retain_initial": False},
+        ),
+        "gp-ucb": Method("the whole history, no subset: the time of a suggestion grows as n^3", {"subset_size": ALL}),
+    }
+)
+
+
+def method_options(name: str, subset_size: int | str | None = None) -> dict[str, Any]:
+    """Keyword arguments of `gssbo.Optimizer` and `gssbo.minimize` for a method, in the paper's protocol.
+
+    Parameters
+    ----------
+    name : str
+        A key of `METHODS`.
+    subset_size : int or "dynamic", optional
+        M, or the runtime-triggered rule; default 100. A method that keeps all observations takes none.
+
+    Returns
+    -------
+    dict
+        A new dictionary, free to be changed.
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown, or a size is given to a method that keeps all observations.
+
+    Examples
+    --------
+    >>> options = method_options("rssbo", 200)
+    >>> options["rule"], options["subset_size"], options["retain_initial"]
+    ('random', 200, False)
+    """
+    method = METHODS[check_choice("method", name, METHODS)]
+    if method.keeps_all and subset_size is not None:
+        raise ValueError(f"subset_size must not be given with {name!r}, which keeps all observations")
+    size = 100 if subset_size is None else subset_size
+    return {**paper(), "subset_size": size, **method.options}

@@ -1,0 +1,160 @@
+"""Pictures of a run, as matplotlib figures; nothing global is touched."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gssbo._optional import import_optional
+from gssbo._typing import ArrayLike, FloatArray
+from gssbo._validation import check_integer, check_vector
+
+__all__ = ["plot_run"]
+
+BLUE, ORANGE, GREY = "#1f5fa8", "#c8611a", "#777777"
+OBSERVED = {"color": GREY, "alpha": 0.35, "s": 6, "linewidths": 0}
+
+
+def plot_run(
+    values: ArrayLike,
+    optimizer_seconds: ArrayLike,
+    *,
+    objective_seconds: ArrayLike | None = None,
+    title: str = "",
+    value_name: str = "objective",
+    optimum: float | None = None,
+    noisy: bool = False,
+    n_init: int = 20,
+    random_search_step: float | None = None,
+    retention_began_at: int | None = None,
+) -> Any:
+    """Draw what a run found, and what finding it cost.
+
+    On the left, cumulative regret after the initial design above simple regret; or, if the objective is noisy or its
+    optimum unknown, the values observed and the best so far. On the right, cumulative time.
+
+    Parameters
+    ----------
+    values : array of shape (n,)
+        Values observed, in order, minimised.
+    optimizer_seconds : array of shape (n,)
+        Cumulative seconds of the optimizer after each evaluation.
+    objective_seconds : array of shape (n,), optional
+        Cumulative seconds of the objective.
+    title : str
+    value_name : str
+        What is minimised, with its unit.
+    optimum : float, optional
+        Lowest (expected) value of the objective.
+    noisy : bool
+        Whether repeated evaluations at one point differ.
+    n_init : int
+        Size of the initial design.
+    random_search_step : float, optional
+        Expected regret of one uniform random point: drawn for comparison.
+    retention_began_at : int, optional
+        Observations held when retention began.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    MissingDependencyError
+        If matplotlib is not installed (extra "plot").
+    ValueError
+        If an array has the wrong shape or an entry that is not finite.
+
+    Examples
+    --------
+    >>> figure = plot_run([3.0, 1.0, 2.0], [0.1, 0.2, 0.3], optimum=0.0, n_init=1)
+    >>> len(figure.axes)
+    3
+    """
+    y = check_vector("values", values)
+    own = check_vector("optimizer_seconds", optimizer_seconds, size=y.size)
+    theirs = None if objective_seconds is None else check_vector("objective_seconds", objective_seconds, size=y.size)
+    n_design = check_integer("n_init", n_init, at_least=0)
+    figure = import_optional("matplotlib.figure", extra="plot", purpose="plotting").Figure(
+        figsize=(10.0, 4.6), layout="constrained"
+    )
+    figure.suptitle(title)
+    grid = figure.add_gridspec(2, 2)
+    if optimum is None or noisy:
+        _observed(figure.add_subplot(grid[:, 0]), y, optimum, n_design, value_name)
+    else:
+        upper = figure.add_subplot(grid[0, 0])
+        _cumulative_regret(upper, y - optimum, n_design, random_search_step)
+        _simple_regret(figure.add_subplot(grid[1, 0], sharex=upper), y - optimum, n_design)
+        upper.tick_params(labelbottom=False)
+    _time(figure.add_subplot(grid[:, 1]), own, theirs, retention_began_at)
+    for axes in figure.axes:
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.grid(alpha=0.25, linewidth=0.6)
+        axes.set_xlim(0, y.size)
+    return figure
+
+
+def _observed(axes: Any, y: FloatArray, optimum: float | None, n_init: int, name: str) -> None:
+    count = np.arange(1, y.size + 1)
+    axes.scatter(count, y, label="observed", **OBSERVED)
+    axes.step(count, np.minimum.accumulate(y), where="post", color=BLUE, linewidth=1.8, label="best observed so far")
+    if optimum is not None:
+        axes.axhline(optimum, color=ORANGE, linestyle="--", linewidth=1.2, label="lowest expected value")
+    _mark_design(axes, n_init, y.size)
+    axes.set(title="Values observed", xlabel="evaluations, initial design included", ylabel=name)
+    _legend(axes, "center right")
+
+
+def _cumulative_regret(axes: Any, regret: FloatArray, n_init: int, random_step: float | None) -> None:
+    after = regret[n_init:]
+    count = np.arange(n_init, n_init + after.size + 1)
+    axes.plot(
+        count[: after.size + 1],
+        np.concatenate([[0.0], np.cumsum(after)]),
+        color=BLUE,
+        linewidth=1.8,
+        label="run",
+    )
+    if random_step is not None and after.size:
+        line = random_step * np.arange(after.size + 1)
+        axes.plot(count, line, color=GREY, linestyle="--", linewidth=1.2, label="uniform random search, expected")
+        _legend(axes, "upper left")
+    _mark_design(axes, n_init, regret.size)
+    axes.set(title="Regret, in units of the objective", ylabel="cumulative,\nafter the initial design")
+    axes.set_ylim(bottom=0.0)
+
+
+def _simple_regret(axes: Any, regret: FloatArray, n_init: int) -> None:
+    best = np.minimum.accumulate(regret)
+    count = np.arange(1, best.size + 1)
+    axes.step(count, best, where="post", color=BLUE, linewidth=1.8)
+    if (best > 0.0).all():
+        axes.set_yscale("log")
+    _mark_design(axes, n_init, regret.size)
+    axes.set(xlabel="evaluations, initial design included", ylabel="simple\n(best so far)")
+
+
+def _time(axes: Any, own: FloatArray, theirs: FloatArray | None, began_at: int | None) -> None:
+    count = np.arange(1, own.size + 1)
+    axes.plot(count, own, color=BLUE, linewidth=1.8, label="optimizer")
+    if theirs is not None:
+        axes.plot(count, theirs, color=ORANGE, linewidth=1.4, label="objective")
+    if began_at is not None:
+        axes.axvline(began_at, color=GREY, linestyle=":", linewidth=1.2, label=f"retention began ({began_at} held)")
+    axes.set(title="Time", xlabel="evaluations, initial design included", ylabel="cumulative seconds")
+    axes.set_ylim(bottom=0.0)
+    _legend(axes, "upper left")
+
+
+def _legend(axes: Any, place: str) -> None:
+    legend = axes.legend(fontsize="small", loc=place, framealpha=0.9, edgecolor="none", markerscale=2)
+    for handle in legend.legend_handles:
+        handle.set_alpha(1.0)
+
+
+def _mark_design(axes: Any, n_init: int, n: int) -> None:
+    if 0 < n_init < n:
+        axes.axvspan(0, n_init, color=GREY, alpha=0.15, linewidth=0)

@@ -1,0 +1,121 @@
+"""Kernels: values, Gram matrices, gradients, and near-duplicates far from the origin."""
+
+import numpy as np
+import pytest
+
+from gssbo import reference as ref
+from gssbo._core import _kernels, _linalg
+from gssbo.kernels import KERNELS, Kernel
+
+NAMES = sorted(KERNELS)
+SIZES = [*range(1, 41), *range(63, 67), *range(127, 131), *range(255, 259), 300]
+
+
+def setting(n, d, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.random((n, d)), rng.uniform(0.2, 2.0, d), float(rng.uniform(0.3, 3.0))
+
+
+def expected(name, A, B, lengthscale, variance):
+    return ref.kernel_matrix(A, B, np.log([*lengthscale, variance, 1.0]), name)
+
+
+def gradient(name, A, x, lengthscale, variance):
+    k, dk = np.empty(len(A)), np.empty_like(A)
+    _kernels.cross_gradient(KERNELS[name], A, x, lengthscale, variance, k, dk)
+    return k, dk
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("n", SIZES)
+def test_gram(name, n):
+    X, lengthscale, variance = setting(n, 3, n)
+    kernel, truth = Kernel(name, lengthscale, variance), expected(name, X, X, lengthscale, variance)
+    K = kernel(X)
+    np.testing.assert_allclose(K, truth, rtol=1e-13, atol=0)
+    assert np.array_equal(K, K.T)
+    assert (np.diag(K) == variance).all()
+    padded = kernel.padded_gram(X, 0.25)
+    assert padded.shape == (n, _linalg.padded(n)) and not padded[:, n:].any()
+    assert (np.diag(padded) == variance + 0.25).all()
+    upper = kernel.padded_gram(X, 0.25, full=False)
+    assert np.array_equal(np.triu(upper[:, :n]), np.triu(padded[:, :n]))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("d", [1, 2, 6, 20, 50])
+def test_cross(name, d):
+    for n, m in [(1, 1), (3, 17), (40, 16), (17, 130), (5, 257)]:
+        A, lengthscale, variance = setting(n, d, m)
+        B = setting(m, d, m + 1)[0]
+        K = Kernel(name, lengthscale, variance)(A, B)
+        np.testing.assert_allclose(K, expected(name, A, B, lengthscale, variance), rtol=1e-13, atol=0)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_gram_and_cross_agree_to_the_bit(name):
+    """A covariance computed row by row is the one in the whole matrix."""
+    X, lengthscale, variance = setting(70, 4)
+    kernel = Kernel(name, lengthscale, variance)
+    K = kernel(X)
+    # the coordinates are centred on the first point in both
+    assert np.array_equal(kernel(X, X)[np.triu_indices(70, 1)], K[np.triu_indices(70, 1)])
+    for n in (1, 15, 33, 64):
+        assert np.array_equal(kernel(X[:n]), K[:n, :n])
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("d", [1, 3, 20])
+def test_gradient_in_x_by_finite_differences(name, d):
+    A, lengthscale, variance = setting(21, d, d)
+    x = np.random.default_rng(d + 1).random(d)
+    x[0] = -0.1  # away from every a: the Matern kernels have kinks in a higher derivative there
+    k, dk = gradient(name, A, x, lengthscale, variance)
+    np.testing.assert_allclose(k, expected(name, A, x[None], lengthscale, variance)[:, 0], rtol=1e-13)
+    kernel, step = Kernel(name, lengthscale, variance), 1e-3
+    for j in range(d):
+        e = step * np.eye(d)[j]
+        at = [kernel(A, (x + c * e)[None])[:, 0] for c in (-2, -1, 1, 2)]
+        slope = (at[0] - 8 * at[1] + 8 * at[2] - at[3]) / (12 * step)
+        np.testing.assert_allclose(dk[:, j], slope, rtol=0, atol=1e-9 * np.abs(dk).max())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_gradient_is_zero_at_zero_distance(name):
+    A = np.array([[0.3, 0.7], [0.3, 0.9]])
+    k, dk = gradient(name, A, A[0], np.array([0.4, 0.5]), 1.3)
+    assert k[0] == 1.3 and not dk[0].any()
+    assert dk[1, 0] == 0.0 and dk[1, 1] > 0.0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_near_duplicates_far_from_the_origin(name):
+    """The distance of two points 1e-8 apart at 1e3 is exact here; the expanded square loses it."""
+    x = np.array([[1000.0, -2000.0]])
+    y = np.array([[1000.0 + 2.0**-26, -2000.0]])
+    K = Kernel(name, np.array([2.0**-25, 1.0]), 1.0)(np.vstack([x, y]))
+    half = expected(name, np.zeros((1, 1)), np.full((1, 1), 0.5), [1.0], 1.0).item()
+    assert K[0, 1] == pytest.approx(half, rel=1e-14)
+
+
+def test_duplicates_have_the_full_variance():
+    X = np.array([[0.1], [0.7], [0.1]])
+    for name in NAMES:
+        assert Kernel(name, np.array([0.3]), 1.7)(X)[0, 2] == 1.7
+
+
+def test_same_as_compares_to_the_bit():
+    kernel = Kernel("rbf", np.array([0.5, 1.0]), 1.0)
+    assert kernel.same_as(Kernel("rbf", np.array([0.5, 1.0]), 1.0))
+    for other in (
+        Kernel("matern52", np.array([0.5, 1.0]), 1.0),
+        Kernel("rbf", np.array([0.5, np.nextafter(1.0, 2.0)]), 1.0),
+        Kernel("rbf", np.array([0.5, 1.0]), np.nextafter(1.0, 2.0)),
+    ):
+        assert not kernel.same_as(other)
+
+
+def test_jitters_start_at_none_and_grow_to_a_tenth_of_the_variance():
+    jitters = list(Kernel("rbf", np.ones(1), 4.0).jitters())
+    assert jitters[0] == 0.0
+    np.testing.assert_allclose(jitters[1:], 4.0 * 10.0 ** np.arange(-10.0, 0.0), rtol=1e-12)

@@ -1,0 +1,377 @@
+"""`minimize`: the budget, the first points, the callback, interruption, and objectives of every temper."""
+
+import numpy as np
+import pytest
+from scipy.optimize import Bounds, OptimizeResult
+from threadpoolctl import threadpool_limits
+
+import gssbo
+
+BOX = [(-2.0, 3.0), (0.0, 4.0)]
+FAST = {
+    "n_init": 5,
+    "subset_size": 10,
+    "n_candidates": 200,
+    "surrogate": gssbo.GaussianProcess(n_restarts=0, lengthscale_bounds=(0.05, 10.0)),
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def single_thread():
+    with threadpool_limits(1):  # small problems crawl on several
+        yield
+
+
+def bowl(x):
+    return float((x[0] - 1.0) ** 2 + (x[1] - 2.0) ** 2)
+
+
+def run(fun=bowl, bounds=BOX, *, n_evals=14, rng=0, **options):
+    return gssbo.minimize(fun, bounds, n_evals=n_evals, rng=rng, **{**FAST, **options})
+
+
+def assert_same_run(a, b):
+    np.testing.assert_array_equal(a.x_iters, b.x_iters)
+    np.testing.assert_array_equal(a.func_vals, b.func_vals)
+    np.testing.assert_array_equal(a.retained, b.retained)
+
+
+class Counted:
+    def __init__(self, fun=bowl):
+        self.fun, self.points = fun, []
+
+    def __call__(self, x):
+        self.points.append(x.copy())
+        return self.fun(x)
+
+
+@pytest.mark.parametrize("n_evals", [1, 3, 5, 6, 14])
+def test_budget_is_the_total_of_evaluations(n_evals):
+    fun = Counted()
+    result = run(fun, n_evals=n_evals)
+    assert len(fun.points) == n_evals == result.nfev == len(result.x_iters) == len(result.func_vals)
+    np.testing.assert_array_equal(result.x_iters, fun.points)
+    np.testing.assert_array_equal(result.func_vals, [bowl(x) for x in fun.points])
+    assert result.nit == max(n_evals - 5, 0)
+    best = int(np.argmin(result.func_vals))
+    assert result.fun == result.func_vals[best]
+    np.testing.assert_array_equal(result.x, result.x_iters[best])
+    assert isinstance(result, OptimizeResult)
+    assert result.success is True
+    assert result.status == 0
+    assert "budget" in result.message
+
+
+def test_result_fields_of_a_switched_run():
+    result = run(n_evals=20)
+    assert result.M == 10
+    assert result.switched_at == 11
+    assert len(result.retained) == 10
+    assert set(result.timings) == {"refit", "embed", "select", "acquisition", "other", "total"}
+    assert result.timings["select"] > 0.0
+
+
+def test_is_the_ask_and_tell_loop():
+    result = run()
+    optimizer = gssbo.Optimizer(BOX, rng=0, **FAST)
+    for _ in range(14):
+        x = optimizer.ask()
+        optimizer.tell(x, bowl(x))
+    np.testing.assert_array_equal(result.x_iters, optimizer.X)
+    np.testing.assert_array_equal(result.retained, optimizer.retained)
+
+
+# ---- first points
+
+
+@pytest.mark.parametrize("x0", [[0.5, 1.5], [[0.5, 1.5]], np.array([[0.5, 1.5], [-1.0, 0.0], [3.0, 4.0]])])
+def test_x0_is_evaluated_first_and_counts(x0):
+    fun = Counted()
+    result = run(fun, x0=x0)
+    first = np.atleast_2d(x0)
+    np.testing.assert_array_equal(fun.points[: len(first)], first)
+    assert len(fun.points) == result.nfev == 14
+    assert len(np.unique(result.x_iters, axis=0)) == 14
+    assert result.nit == 9  # x0 stands in for design points
+
+
+def test_more_first_points_than_budget():
+    fun = Counted()
+    result = run(fun, x0=np.random.default_rng(0).uniform(0.0, 3.0, (6, 2)), n_evals=4)
+    assert len(fun.points) == result.nfev == 4
+    assert result.nit == 0
+
+
+def test_x0_in_one_dimension():
+    fun = Counted(lambda x: float(x[0] ** 2))
+    run(fun, [(-1.0, 1.0)], x0=0.25, n_evals=3)
+    assert fun.points[0].tolist() == [0.25]
+
+
+def test_x0_with_y0_is_not_evaluated_and_does_not_count():
+    x0 = np.random.default_rng(0).uniform(0.0, 3.0, (7, 2))
+    y0 = np.array([bowl(x) for x in x0])
+    fun = Counted()
+    result = run(fun, x0=x0, y0=y0, n_evals=6)
+    assert len(fun.points) == result.nfev == 6 == result.nit
+    assert len(result.x_iters) == len(result.func_vals) == 13
+    np.testing.assert_array_equal(result.x_iters[:7], x0)
+    np.testing.assert_array_equal(result.func_vals[:7], y0)
+    np.testing.assert_array_equal(result.x_iters[7:], fun.points)
+    assert result.fun == result.func_vals.min()
+
+
+def test_a_single_prior_observation():
+    result = run(x0=[1.0, 2.0], y0=0.0, n_evals=2)
+    assert len(result.x_iters) == 3
+    assert result.fun == 0.0
+
+
+# ---- objectives
+
+
+@pytest.mark.parametrize("options", [{}, {"acquisition": "thompson"}, {"rule": "scalar", "acquisition": "ei"}])
+def test_maximizing_mirrors_minimizing_the_negative_bit_for_bit(options):
+    down = run(bowl, n_evals=20, **options)
+    up = run(lambda x: -bowl(x), n_evals=20, maximize=True, **options)
+    np.testing.assert_array_equal(up.x_iters, down.x_iters)
+    np.testing.assert_array_equal(up.func_vals, -down.func_vals)
+    np.testing.assert_array_equal(up.retained, down.retained)
+    np.testing.assert_array_equal(up.x, down.x)
+    assert up.fun == -down.fun == up.func_vals.max()
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        np.float64,
+        np.array,
+        lambda y: np.array([y]),
+        lambda y: np.array([[y]]),
+        lambda y: [y],
+        lambda y: np.array([y], object),
+    ],
+)
+def test_numbers_in_any_wrapping_give_the_same_run(wrap):
+    result = run(lambda x: wrap(bowl(x)))
+    assert_same_run(result, run())
+    assert type(result.fun) is float
+
+
+def test_an_integer_objective():
+    assert run(lambda x: int(10 * bowl(x)), n_evals=7).func_vals.dtype == np.float64
+
+
+@pytest.mark.parametrize("value", [None, "1.5", b"1.5", 1j, [1.0, 2.0], np.zeros(0), {}])
+def test_an_objective_that_returns_no_number(value):
+    with pytest.raises(ValueError, match=r"^fun must return one real number, got "):
+        run(lambda x: value)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_an_objective_that_returns_no_finite_number(value):
+    with pytest.raises(ValueError, match=r"must be finite, got "):
+        run(lambda x: value)
+
+
+def test_an_objective_that_writes_into_its_argument():
+    def vandal(x):
+        y = bowl(x)
+        x[:] = np.nan
+        return y
+
+    x0 = np.array([[0.5, 0.5], [1.5, 1.5]])
+    result = run(vandal, x0=x0)
+    assert np.isfinite(result.x_iters).all()
+    np.testing.assert_array_equal(x0, [[0.5, 0.5], [1.5, 1.5]])
+    assert_same_run(result, run(x0=x0))
+
+
+def test_a_callback_that_writes_into_its_payload():
+    def vandal(intermediate_result):
+        intermediate_result.x[:] = np.nan
+        intermediate_result.x_last[:] = np.nan
+
+    assert_same_run(run(callback=vandal), run())
+
+
+class CustomError(Exception):
+    pass
+
+
+@pytest.mark.parametrize("kind", [CustomError, ZeroDivisionError, StopIteration, TypeError, ValueError, SystemExit])
+def test_exceptions_of_the_objective_come_out_unchanged(kind):
+    raised = kind("at the seventh")
+    fun = Counted()
+
+    def failing(x):
+        if len(fun.points) == 6:
+            raise raised
+        return fun(x)
+
+    with pytest.raises(kind) as info:
+        run(failing)
+    assert info.value is raised
+    assert info.value.__cause__ is None
+
+
+def test_args_are_passed_on():
+    result = run(lambda x, a, b: a * bowl(x) + b, args=(2.0, 8.0))
+    np.testing.assert_array_equal(result.func_vals, [2.0 * bowl(x) + 8.0 for x in result.x_iters])
+
+
+def test_scipy_bounds():
+    assert_same_run(run(bounds=Bounds([-2.0, 0.0], [3.0, 4.0])), run())
+
+
+def test_points_stay_inside_the_bounds():
+    bounds = np.array([(0.1, 0.3), (-1e-3, 1e6)])
+    result = run(lambda x: float(x[0] - 1e-6 * x[1]), bounds, n_evals=30)
+    assert np.all((result.x_iters >= bounds[:, 0]) & (result.x_iters <= bounds[:, 1]))
+
+
+# ---- callback
+
+
+def test_callback_payload():
+    seen = []
+    result = run(callback=lambda r: seen.append(dict(r)), n_evals=13)
+    assert len(seen) == 13
+    for i, progress in enumerate(seen):
+        values = result.func_vals[: i + 1]
+        assert set(progress) == {
+            "x", "fun", "nfev", "x_last", "fun_last", "retained_size", "ask_seconds", "timings",
+        }  # fmt: skip
+        assert progress["nfev"] == i + 1
+        assert progress["fun"] == values.min()
+        np.testing.assert_array_equal(progress["x"], result.x_iters[np.argmin(values)])
+        np.testing.assert_array_equal(progress["x_last"], result.x_iters[i])
+        assert progress["fun_last"] == values[-1]
+        assert progress["retained_size"] == (0 if i < 5 else min(i, 10))
+        assert progress["ask_seconds"] > 0.0
+    assert seen[-1]["timings"].total == pytest.approx(result.timings["total"])
+
+
+def test_callback_counts_only_evaluations_made_here():
+    seen = []
+    run(callback=lambda r: seen.append(r.nfev), x0=[[1.0, 1.0], [2.0, 2.0]], y0=[1.0, 5.0], n_evals=3)
+    assert seen == [1, 2, 3]
+
+
+@pytest.mark.parametrize("how", [True, 1, "yes", np.True_, StopIteration])
+def test_callback_ends_the_run(how):
+    fun = Counted()
+
+    def callback(intermediate_result):
+        if intermediate_result.nfev < 8:
+            return None
+        if how is StopIteration:
+            raise StopIteration
+        return how
+
+    result = run(fun, callback=callback)
+    assert len(fun.points) == result.nfev == 8
+    assert result.success is True
+    assert result.status == 1
+    assert "callback" in result.message
+    np.testing.assert_array_equal(result.x_iters, run(n_evals=8).x_iters)
+
+
+@pytest.mark.parametrize("falsy", [None, False, 0, ""])
+def test_a_false_return_goes_on(falsy):
+    assert_same_run(run(callback=lambda r: falsy), run())
+
+
+def test_exceptions_of_the_callback_come_out():
+    with pytest.raises(CustomError):
+        run(callback=lambda r: (_ for _ in ()).throw(CustomError()))
+
+
+# ---- interruption
+
+
+@pytest.mark.parametrize("after", [0, 3, 9])
+def test_ctrl_c_returns_everything_told(after):
+    fun = Counted()
+
+    def interrupted(x):
+        if len(fun.points) == after:
+            raise KeyboardInterrupt
+        return fun(x)
+
+    result = run(interrupted)
+    assert result.success is False
+    assert result.status == 2
+    assert "nterrupted" in result.message
+    assert result.nfev == len(result.x_iters) == len(result.func_vals) == after
+    if after:
+        np.testing.assert_array_equal(result.x_iters, fun.points)
+        assert result.fun == result.func_vals.min()
+    else:
+        assert result.x is None
+        assert result.fun is None
+
+
+def test_ctrl_c_in_the_callback():
+    def callback(intermediate_result):
+        if intermediate_result.nfev == 7:
+            raise KeyboardInterrupt
+
+    result = run(callback=callback)
+    assert result.success is False
+    assert result.nfev == len(result.x_iters) == 7
+
+
+def test_ctrl_c_during_a_suggestion(monkeypatch):
+    original, calls = gssbo.Optimizer.ask, []
+
+    def ask(self):
+        calls.append(1)
+        if len(calls) == 9:
+            raise KeyboardInterrupt
+        return original(self)
+
+    monkeypatch.setattr(gssbo.Optimizer, "ask", ask)
+    result = run()
+    assert result.success is False
+    assert result.nfev == 8
+
+
+# ---- bad input
+
+
+@pytest.mark.parametrize(
+    ("keywords", "message"),
+    [
+        ({"fun": 3.0}, "^fun must be callable, got 3.0"),
+        ({"n_evals": 0}, "^n_evals must be at least 1, got 0"),
+        ({"n_evals": 10.0}, "^n_evals must be an integer, got 10.0"),
+        ({"n_evals": True}, "^n_evals must be an integer, got True"),
+        ({"n_evals": None}, "^n_evals must be an integer, got None"),
+        ({"bounds": []}, "^bounds must "),
+        ({"bounds": [(1.0, 0.0)]}, r"^bounds\[0\] must have low <= high, got \(1.0, 0.0\)"),
+        ({"y0": [1.0]}, "^y0 must come with x0"),
+        ({"x0": [1.0, 2.0, 3.0]}, "^x0 must have 2 columns, got shape"),
+        ({"x0": [[1.0, np.nan]]}, r"^x0 must be finite, got nan at index \(0, 1\)"),
+        ({"x0": [[1.0, 9.0]]}, "^x0 must lie within bounds, got 9.0 for parameter 1 of point 0"),
+        ({"x0": [[1.0, 9.0]], "y0": [1.0]}, "^x0 must lie within bounds, got 9.0 for parameter 1 of point 0"),
+        ({"x0": [[1.0, 2.0], [1.0]]}, "^x0 must be an array of real numbers"),
+        ({"x0": np.empty((0, 2))}, "^x0 must not be empty"),
+        ({"x0": [[1.0, 2.0]], "y0": [1.0, 2.0]}, "^y0 must have 1 entries, got 2"),
+        ({"x0": [[1.0, 2.0]], "y0": [np.nan]}, "^y0 must be finite, got nan"),
+        ({"x0": [[1.0, 2.0]], "y0": [[1.0], [2.0, 3.0]]}, "^y0 must be an array of real numbers"),
+        ({"maximize": "yes"}, "^maximize must be True or False, got 'yes'"),
+        ({"rule": "best"}, "^rule must be one of .*, got 'best'"),
+        ({"rng": "seed"}, "^rng must be .*, got 'seed'"),
+    ],
+)
+def test_bad_arguments_are_refused_before_the_objective_is_called(keywords, message):
+    fun = Counted()
+    with pytest.raises(ValueError, match=message):
+        run(**{"fun": fun, **keywords})
+    assert not fun.points
+
+
+def test_unknown_options_are_refused():
+    with pytest.raises(TypeError, match=r"subset"):
+        run(subset=3)

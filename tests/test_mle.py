@@ -1,0 +1,118 @@
+"""The likelihood, its gradient and the search for its maximum."""
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_limits
+
+from gssbo import reference as ref
+from gssbo._mle import Likelihood, maximize_likelihood
+from gssbo.kernels import KERNELS
+
+NAMES = sorted(KERNELS)
+EDGES = [1, 2, 3, 8, 15, 16, 17, 31, 33, 64, 65, 128, 129, 255, 256, 257, 258, 300]
+
+
+def setting(n, d, seed):
+    rng = np.random.default_rng([seed, n, d])
+    theta = np.log([*rng.uniform(0.2, 2.0, d) * np.sqrt(d), rng.uniform(0.5, 2.0), 10 ** rng.uniform(-3, -1)])
+    return rng.random((n, d)), rng.standard_normal(n), theta
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("n", EDGES)
+def test_value_and_gradient_are_the_references(name, n):
+    """Value relative to itself, gradient relative to its largest entry."""
+    X, z, theta = setting(n, 3, 0)
+    value, gradient = Likelihood(KERNELS[name], X, z)(theta)
+    expected, slope = ref.log_marginal_likelihood(X, z, theta, name)
+    assert value == pytest.approx(expected, rel=1e-11)
+    np.testing.assert_allclose(gradient, slope, rtol=0, atol=1e-10 * np.abs(slope).max())
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("n", "d"), [(1, 1), (2, 3), (20, 1), (40, 6), (70, 20)])
+def test_gradient_by_finite_differences(name, n, d):
+    X, z, theta = setting(n, d, 1)
+    likelihood, step = Likelihood(KERNELS[name], X, z), 1e-3
+    gradient = likelihood(theta)[1]
+    slope = np.empty_like(theta)
+    for j, e in enumerate(step * np.eye(len(theta))):
+        a, b, c, f = (likelihood(theta + m * e)[0] for m in (-2, -1, 1, 2))
+        slope[j] = (a - 8 * b + 8 * c - f) / (12 * step)
+    np.testing.assert_allclose(gradient, slope, rtol=0, atol=1e-8 * max(1.0, np.abs(slope).max()))
+
+
+def test_duplicates_give_a_finite_gradient_in_every_kernel():
+    X, z = np.array([[0.2, 0.6], [0.2, 0.6], [0.8, 0.6]]), np.array([-0.5, -0.3, 0.8])
+    for name in NAMES:
+        value, gradient = Likelihood(KERNELS[name], X, z)(np.log([0.4, 0.7, 1.5, 0.02]))
+        assert np.isfinite(value) and np.isfinite(gradient).all()
+
+
+def test_nan_where_the_covariance_is_singular():
+    likelihood = Likelihood(KERNELS["rbf"], np.zeros((3, 1)), np.ones(3))
+    theta = np.array([0.0, 0.0, -np.inf])
+    assert np.isnan(likelihood(theta)[0])
+    value, gradient = likelihood.negated(theta)
+    assert value == 1e25 and not gradient.any()
+    assert likelihood.n_evaluations == 2
+
+
+def test_the_search_reaches_the_references_maximum():
+    X, z, _ = setting(30, 2, 3)
+    z = ref.standardise(np.sin(6 * X[:, 0]) + X[:, 1] + 0.1 * z)[0]
+    bounds = np.log([(1e-2, 1e2), (1e-2, 1e2), (1e-4, 1e4), (1e-6, 1e1)])
+    starts = np.log([[0.7, 0.7, 1.0, 1e-2], [0.1, 3.0, 2.0, 1e-4]])
+    found = maximize_likelihood(Likelihood(KERNELS["matern52"], X, z), starts, bounds)
+    theta = ref.fit_theta(X, z, starts[0], np.random.default_rng(0), "matern52", 3, bounds)
+    best = ref.log_marginal_likelihood(X, z, theta)[0]
+    assert found.success and found.n_starts == 2 and found.n_evaluations > 2
+    assert found.value == pytest.approx(best, abs=1e-4)
+    value, gradient = ref.log_marginal_likelihood(X, z, found.theta)
+    assert found.value == pytest.approx(value, rel=1e-10)
+    assert np.abs(gradient).max() < 1e-2
+    assert (bounds[:, 0] <= found.theta).all() and (found.theta <= bounds[:, 1]).all()
+
+
+def test_the_best_start_wins():
+    """Alone, the bad start ends in a worse maximum; beside a good one it does no harm, whatever the order."""
+    X = np.linspace(0, 1, 20)[:, None]
+    z = ref.standardise(np.sin(20 * X[:, 0]))[0]
+    bounds = np.log([(1e-2, 1e2), (1e-4, 1e4), (1e-6, 1e1)])
+    bad, good = np.log([[50.0, 1e-3, 5.0]]), np.log([[0.2, 1.0, 1e-3]])
+    likelihood = Likelihood(KERNELS["matern52"], X, z)
+    alone = maximize_likelihood(likelihood, bad, bounds)
+    best = maximize_likelihood(likelihood, good, bounds)
+    assert alone.value < best.value - 1.0
+    for starts in (np.vstack([bad, good]), np.vstack([good, bad])):
+        both = maximize_likelihood(likelihood, starts, bounds)
+        assert both.value == best.value and np.array_equal(both.theta, best.theta)
+
+
+def test_a_hopeless_search_says_so():
+    X, z = np.zeros((3, 1)), np.array([1.0, 2.0, 3.0])
+    start = np.array([[0.0, 0.0, np.log(1e-30)]])
+    bounds = np.array([[0.0, 0.0], [0.0, 0.0], np.log([1e-30, 1e-30])])
+    found = maximize_likelihood(Likelihood(KERNELS["rbf"], X, z), start, bounds)
+    assert not found.success and "finite" in found.message
+    assert np.array_equal(found.theta, start[0])
+
+
+def test_starts_outside_the_bounds_are_clipped_and_not_changed():
+    X, z, _ = setting(10, 1, 4)
+    bounds = np.log([(0.1, 1.0), (0.5, 2.0), (1e-3, 1e-1)])
+    starts = np.log([[1e6, 1e6, 1e-12]])
+    kept = starts.copy()
+    found = maximize_likelihood(Likelihood(KERNELS["rbf"], X, z), starts, bounds)
+    assert found.success and np.array_equal(starts, kept)
+    assert (bounds[:, 0] <= found.theta).all() and (found.theta <= bounds[:, 1]).all()
+
+
+def test_results_do_not_depend_on_blas_threads():
+    X, z, theta = setting(300, 5, 6)
+    outcomes = []
+    for threads in (1, 2):
+        with threadpool_limits(threads, user_api="blas"):
+            outcomes.append(Likelihood(KERNELS["matern52"], X, z)(theta))
+    assert outcomes[0][0] == outcomes[1][0]
+    assert np.array_equal(outcomes[0][1], outcomes[1][1])

@@ -1,0 +1,226 @@
+"""The precision cache against dense inverses, through long runs and random sequences of changes."""
+
+import logging
+
+import numpy as np
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from gssbo import reference as ref
+from gssbo.kernels import KERNELS, Kernel
+from gssbo.precision import PrecisionCache, precision_matrix
+
+NOISE = 1e-4
+
+
+def covariance(kernel, X, noise):
+    return ref.noisy_covariance(X, np.log([*kernel.lengthscale, kernel.variance, noise]), kernel.name)
+
+
+def check(cache, tolerance=1e-8):
+    """P and Q of the cache against its definition and against a dense inverse."""
+    n = len(cache)
+    K = covariance(cache.kernel, cache.X, cache.noise)
+    assert cache.P.shape == cache.Q.shape == (n, n)
+    assert np.abs(cache.P @ K - np.eye(n)).max(initial=0.0) < tolerance
+    P = np.linalg.inv(K) if n else K
+    np.testing.assert_allclose(cache.P, P, rtol=0, atol=tolerance * np.abs(P).max(initial=1.0))
+    square = P @ P
+    np.testing.assert_allclose(cache.Q, square, rtol=0, atol=tolerance * np.abs(square).max(initial=1.0))
+
+
+@pytest.mark.parametrize("name", sorted(KERNELS))
+@pytest.mark.parametrize("n", [1, 2, 15, 16, 17, 33, 64, 65, 129, 257])
+def test_precision_matrix(name, n):
+    X = np.random.default_rng(n).random((n, 4))
+    kernel = Kernel(name, np.full(4, 0.5), 1.3)
+    P, jitter = precision_matrix(kernel, X, 1e-2)
+    assert jitter == 0.0
+    assert np.array_equal(P[:, :n], P[:, :n].T) and not P[:, n:].any()
+    K = covariance(kernel, X, 1e-2)
+    assert np.abs(P[:, :n] @ K - np.eye(n)).max() < 1e-10
+
+
+def test_precision_matrix_says_what_jitter_it_took():
+    kernel = Kernel("rbf", np.ones(1), 2.0)
+    X = np.zeros((3, 1))
+    P, jitter = precision_matrix(kernel, X, 0.0)
+    assert jitter == pytest.approx(2e-10)
+    assert np.isfinite(P).all()
+
+
+@pytest.mark.parametrize(("d", "scale"), [(2, 0.5), (6, 0.5)])
+def test_a_thousand_appended_observations(d, scale):
+    """max |P K_y - I| < 1e-8 all the way, at unit variance and noise 1e-4, without factorizing anew.
+
+    In two dimensions the condition number of K_y reaches 1e7, and a plain update drifts to 5e-6.
+    """
+    X = np.random.default_rng(d).random((1000, d))
+    kernel = Kernel("matern52", np.full(d, scale), 1.0)
+    cache = PrecisionCache(kernel, NOISE, X[:1])
+    K = covariance(kernel, X, NOISE)
+    for n in range(2, 1001):
+        cache.append(X[n - 1])
+        assert len(cache) == n
+        assert cache.drift < 1e-8  # what the cache measured
+        if n % 50 == 0:
+            residual = np.abs(cache.P @ K[:n, :n] - np.eye(n)).max()
+            assert residual < 1e-8
+            assert cache.drift > 0.2 * residual  # and it saw the worst of it
+    assert cache.residual() < 1e-8
+    assert cache.n_refactorized == 1  # the updates did the work
+    square = cache.P @ cache.P
+    assert np.abs(cache.Q - square).max() < 1e-8 * np.abs(square).max()
+
+
+@pytest.mark.parametrize(("d", "scale"), [(1, 0.2), (2, 0.5), (6, 0.5)])
+def test_a_sliding_window(d, scale):
+    """Oldest out, newest in: no drift beyond the tolerance, or four times a fresh inverse's, goes unnoticed."""
+    X = np.random.default_rng(d).random((400, d))
+    kernel = Kernel("matern52", np.full(d, scale), 1.0)
+    cache = PrecisionCache(kernel, NOISE, X[:100])
+    for step in range(300):
+        cache.remove(0)
+        cache.append(X[100 + step])
+        if step % 20 == 0:
+            assert np.array_equal(cache.X, X[step + 1 : step + 101])
+            check(cache, 5e-8)
+    assert cache.n_refactorized < 150
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_appends_removals_and_swaps(seed):
+    rng = np.random.default_rng(seed)
+    d = int(rng.integers(1, 5))
+    kernel = Kernel(sorted(KERNELS)[seed], rng.uniform(0.2, 1.0, d), float(rng.uniform(0.5, 2.0)))
+    rows = list(rng.random((40, d)))
+    cache = PrecisionCache(kernel, 1e-3, np.array(rows))
+    for step in range(300):
+        what, x = rng.integers(3), rng.random(d)
+        if what == 0 and len(rows) < 70:
+            cache.append(x)
+            rows.append(x)
+        elif what == 1 and len(rows) > 1:
+            index = int(rng.integers(len(rows)))
+            cache.remove(index)
+            del rows[index]
+        else:
+            index = int(rng.integers(len(rows)))
+            cache.swap(index, x)
+            rows[index] = x
+        assert np.array_equal(cache.X, np.array(rows))
+        if step % 10 == 9:
+            check(cache)
+    check(cache)
+
+
+class CacheMachine(RuleBasedStateMachine):
+    """Any sequence of changes, on a grid so coarse that duplicates are common."""
+
+    points = st.tuples(*[st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])] * 2)
+
+    def __init__(self):
+        super().__init__()
+        self.rows = []
+        self.cache = PrecisionCache(Kernel("matern52", np.array([0.4, 0.8]), 1.0), 1e-2, np.empty((0, 2)))
+
+    @rule(x=points)
+    def append(self, x):
+        self.cache.append(np.array(x))
+        self.rows.append(x)
+
+    @precondition(lambda self: self.rows)
+    @rule(data=st.data())
+    def remove(self, data):
+        index = data.draw(st.integers(0, len(self.rows) - 1))
+        self.cache.remove(index)
+        del self.rows[index]
+
+    @precondition(lambda self: self.rows)
+    @rule(data=st.data(), x=points)
+    def swap(self, data, x):
+        index = data.draw(st.integers(0, len(self.rows) - 1))
+        self.cache.swap(index, np.array(x))
+        self.rows[index] = x
+
+    @invariant()
+    def right(self):
+        assert np.array_equal(self.cache.X, np.array(self.rows).reshape(-1, 2))
+        check(self.cache)
+
+
+TestCacheMachine = CacheMachine.TestCase
+TestCacheMachine.settings = settings(max_examples=30, stateful_step_count=30, deadline=None, derandomize=True)
+
+
+def test_agrees_with_the_reference_updates():
+    rng = np.random.default_rng(5)
+    X = rng.random((12, 2))
+    kernel = Kernel("matern52", np.array([0.5, 0.5]), 1.0)
+    cache = PrecisionCache(kernel, 1e-2, X[:10])
+    P = np.linalg.inv(covariance(kernel, X[:10], 1e-2))
+    P2 = P @ P
+    K = covariance(kernel, X, 1e-2)
+    P, P2 = ref.append_point(P, P2, K[:10, 10], K[10, 10])
+    cache.append(X[10])
+    np.testing.assert_allclose(cache.P, P, rtol=1e-9)
+    np.testing.assert_allclose(cache.Q, P2, rtol=1e-8)
+    P, P2 = ref.remove_point(P, P2, 3)
+    cache.remove(3)
+    np.testing.assert_allclose(cache.P, P, rtol=1e-9)
+    np.testing.assert_allclose(cache.Q, P2, rtol=1e-8)
+
+
+def test_a_duplicate_without_noise_does_not_break_the_cache():
+    """The conditional variance is 0 or rounding there; a documented jitter carries on."""
+    kernel = Kernel("matern52", np.array([0.5]), 1.0)
+    cache = PrecisionCache(kernel, 0.0, np.array([[0.1], [0.6]]))
+    cache.append(np.array([0.1]))
+    assert len(cache) == 3
+    assert np.isfinite(cache.P).all() and np.isfinite(cache.Q).all()
+    assert cache.n_refactorized == 2
+
+
+def test_a_spoilt_cache_notices_and_starts_afresh(caplog):
+    kernel = Kernel("matern52", np.array([0.5]), 1.0)
+    X = np.linspace(0, 1, 10)[:, None]
+    cache = PrecisionCache(kernel, NOISE, X[:9])
+    P, Q = cache.buffers
+    P[:9, :9] *= 1.0 + 1e-4
+    Q[:9, :9] *= 1.0 + 2e-4
+    with caplog.at_level(logging.DEBUG, logger="gssbo.precision"):
+        cache.append(X[9])
+    assert cache.n_refactorized == 2
+    assert "drift" in caplog.text
+    check(cache)
+
+
+def test_empties_and_fills_again():
+    kernel = Kernel("rbf", np.array([0.5]), 1.0)
+    cache = PrecisionCache(kernel, NOISE, np.array([[0.2], [0.8]]))
+    cache.remove(0)
+    cache.remove(0)
+    assert len(cache) == 0 and cache.residual() == 0.0
+    cache.append(np.array([0.4]))
+    assert cache.P[0, 0] == pytest.approx(1.0 / 1.0001, rel=1e-14)
+    assert cache.Q[0, 0] == pytest.approx(1.0 / 1.0001**2, rel=1e-14)
+
+
+def test_matches_only_its_own_hyperparameters():
+    kernel = Kernel("rbf", np.array([0.5]), 1.0)
+    cache = PrecisionCache(kernel, NOISE, np.array([[0.2]]))
+    assert cache.matches(Kernel("rbf", np.array([0.5]), 1.0), NOISE)
+    assert not cache.matches(kernel, np.nextafter(NOISE, 1.0))
+    assert not cache.matches(Kernel("rbf", np.array([np.nextafter(0.5, 1.0)]), 1.0), NOISE)
+
+
+def test_the_pool_given_is_not_shared():
+    X = np.random.default_rng(0).random((5, 2))
+    kept = X.copy()
+    cache = PrecisionCache(Kernel("rbf", np.array([0.5, 0.5]), 1.0), NOISE, X)
+    cache.swap(0, np.array([0.9, 0.9]))
+    assert np.array_equal(X, kept)
+    X[:] = 0.0
+    assert cache.residual() < 1e-8

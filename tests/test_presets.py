@@ -1,0 +1,78 @@
+"""The paper's preset is the paper's protocol."""
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_limits
+
+import gssbo
+from gssbo.presets import paper
+
+
+@pytest.fixture(scope="module", autouse=True)
+def single_thread():
+    with threadpool_limits(1):  # small problems crawl on several
+        yield
+
+
+def test_settings():
+    settings = paper(80)
+    surrogate = settings.pop("surrogate")
+    assert settings == {
+        "n_init": 20,
+        "initial_design": "lhs",
+        "subset_size": 80,
+        "dynamic_factor": 4.0,
+        "rule": "vector",
+        "retain_initial": True,
+        "retain_newest": True,
+        "pool": "full",
+        "refit": 1,
+        "refresh": "recompute",
+        "acquisition": "ucb",
+        "acquisition_options": {"beta": 2.0},
+        "n_candidates": None,
+    }
+    assert surrogate.kernel == "matern52"
+    assert surrogate.n_restarts == 2
+    assert surrogate.fit_hyperparameters
+    assert surrogate.normalize_y
+    assert paper()["subset_size"] == "dynamic"
+
+
+def test_each_call_gives_its_own_objects():
+    a, b = paper(50), paper(50)
+    assert a["surrogate"] is not b["surrogate"]
+    assert a["acquisition_options"] is not b["acquisition_options"]
+
+
+def test_works_in_the_optimizer():
+    optimizer = gssbo.Optimizer([(0.0, 1.0)] * 3, rng=0, **paper(25))
+    rng = np.random.default_rng(0)
+    X = rng.random((130, 3))
+    optimizer.tell(X, np.sin(5 * X[:, 0]) + X[:, 1])
+    optimizer.ask()
+    assert optimizer.M == 25
+    assert optimizer.n_candidates == 10_000
+    assert len(optimizer.retained) == 25
+    assert set(optimizer.retained) >= {*range(20), 129}
+
+
+def test_pool_is_the_full_history():
+    gp = gssbo.GaussianProcess(lengthscale=[0.3] * 3, fit_hyperparameters=False)
+    optimizer = gssbo.Optimizer([(0.0, 1.0)] * 3, rng=0, **{**paper(25), "surrogate": gp})
+    X = np.random.default_rng(0).random((300, 3))  # far more than the 4 M of the automatic pool
+    optimizer.tell(X, X[:, 0])
+    optimizer.ask()
+    chosen = gssbo.select_subset(gp.fit(X, X[:, 0]), X, 25, forced=[*range(20), 299])
+    np.testing.assert_array_equal(optimizer.retained, np.sort(chosen))
+
+
+def test_works_in_minimize():
+    result = gssbo.minimize(lambda x: float(x @ x), [(-1.0, 1.0)] * 2, n_evals=24, rng=0, **paper(22))
+    assert (result.nfev, result.nit, result.M, result.switched_at) == (24, 4, 22, 23)
+
+
+@pytest.mark.parametrize("size", [21, 0, True, "large"])
+def test_bad_size(size):
+    with pytest.raises(ValueError, match=r"^subset_size must "):
+        gssbo.Optimizer([(0.0, 1.0)], **paper(size))

@@ -1,0 +1,175 @@
+"""Checks of user input: the clean value, or a ValueError with the argument, the rule and the value."""
+
+import numpy as np
+import pytest
+
+from gssbo import _validation as v
+
+
+def test_matrix_is_a_fresh_contiguous_float_copy():
+    given = np.asfortranarray(np.arange(6.0).reshape(3, 2))
+    got = v.check_matrix("X", given, columns=2)
+    assert got.flags.c_contiguous
+    assert got.dtype == np.float64
+    assert not np.shares_memory(got, given)
+    np.testing.assert_array_equal(got, given)
+    contiguous = np.ones((2, 2))
+    assert not np.shares_memory(v.check_matrix("X", contiguous), contiguous)
+    vector = np.ones(3)
+    assert not np.shares_memory(v.check_vector("y", vector), vector)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [[[1, 2]], [[True, False]], np.float32([[1, 0]]), np.uint8([[1, 0]]), np.array([[1, 0.5]], dtype=object)],
+)
+def test_real_numbers_of_every_kind(value):
+    np.testing.assert_array_equal(v.check_matrix("X", value), np.array(value, dtype=float))
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ([1.0, 2.0], r"must have shape \(n, d\), got shape \(2,\)"),
+        (np.zeros((2, 2, 2)), r"must have shape \(n, d\), got shape \(2, 2, 2\)"),
+        (np.zeros((0, 3)), r"must not be empty, got shape \(0, 3\)"),
+        (np.zeros((3, 0)), r"must not be empty, got shape \(3, 0\)"),
+        (np.zeros((2, 4)), r"must have 3 columns, got shape \(2, 4\)"),
+        ([[0.0, 1.0, np.nan]], r"must be finite, got nan at index \(0, 2\)"),
+        ([[0.0, -np.inf, np.nan]], r"must be finite, got -inf at index \(0, 1\)"),
+        ([[0.0, 1.0], [1.0]], "must be an array of real numbers"),
+        ([["a", "b", "c"]], "must be an array of real numbers, got dtype"),
+        ([[1j, 2.0, 3.0]], "must be an array of real numbers, got dtype complex"),
+        (np.array([[1j, 0, 0]], dtype=object), "must be an array of real numbers"),
+        (np.zeros((1, 3), dtype="M8[s]"), "must be an array of real numbers, got dtype datetime"),
+        ([[10**400, 0, 0]], "must be an array of real numbers"),
+        ([[{}, 0, 0]], "must be an array of real numbers"),
+    ],
+)
+def test_bad_matrix(value, message):
+    with pytest.raises(ValueError, match=rf"^inputs {message}"):
+        v.check_matrix("inputs", value, columns=3)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (1.0, r"must have shape \(n,\), got shape \(\)"),
+        ([[1.0, 2.0]], r"must have shape \(n,\), got shape \(1, 2\)"),
+        ([1.0, 2.0, 3.0], "must have 2 entries, got 3"),
+        ([1.0, np.nan], r"must be finite, got nan at index \(1,\)"),
+        ([1.0, None], "must be finite, got nan"),
+    ],
+)
+def test_bad_vector(value, message):
+    with pytest.raises(ValueError, match=rf"^y {message}"):
+        v.check_vector("y", value, size=2)
+
+
+@pytest.mark.parametrize("value", [2, 2.0, np.float32(2), np.int64(2), np.array(2.0)])
+def test_real(value):
+    got = v.check_real("noise", value, above=1.0, at_least=2.0, at_most=2.0)
+    assert type(got) is float
+    assert got == 2.0
+
+
+@pytest.mark.parametrize(
+    ("value", "limits", "message"),
+    [
+        (None, {}, "must be a real number, got None"),
+        ("one", {}, "must be a real number, got 'one'"),
+        ("4.0", {}, "must be a real number, got '4.0'"),
+        (b"4.0", {}, "must be a real number, got b'4.0'"),
+        (True, {}, "must be a real number, got True"),
+        (np.True_, {}, "must be a real number, got"),
+        (1j, {}, "must be a real number, got 1j"),
+        ([1.0, 2.0], {}, "must be a real number"),
+        (10**400, {}, "must be a real number, got 1000"),
+        (np.nan, {}, "must be finite, got nan"),
+        (np.inf, {}, "must be finite, got inf"),
+        (1.0, {"above": 1.0}, "must be greater than 1.0, got 1.0"),
+        (0.5, {"at_least": 1.0}, "must be at least 1.0, got 0.5"),
+        (1.5, {"at_most": 1.0}, "must be at most 1.0, got 1.5"),
+    ],
+)
+def test_bad_real(value, limits, message):
+    with pytest.raises(ValueError, match=rf"^noise {message}"):
+        v.check_real("noise", value, **limits)
+
+
+@pytest.mark.parametrize("value", [3, np.int8(3), np.uint64(3), np.array(3)])
+def test_integer(value):
+    got = v.check_integer("n", value, at_least=3, at_most=3)
+    assert type(got) is int
+    assert got == 3
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (True, "must be an integer, got True"),
+        (np.False_, "must be an integer, got"),
+        (3.0, "must be an integer, got 3.0"),
+        ("3", "must be an integer, got '3'"),
+        (None, "must be an integer, got None"),
+        ([3], r"must be an integer, got \[3\]"),
+        (0, "must be at least 1, got 0"),
+        (10, "must be at most 9, got 10"),
+    ],
+)
+def test_bad_integer(value, message):
+    with pytest.raises(ValueError, match=rf"^n_evals {message}"):
+        v.check_integer("n_evals", value, at_least=1, at_most=9)
+
+
+def test_flag():
+    assert v.check_flag("maximize", np.True_) is True
+    assert v.check_flag("maximize", False) is False
+    for value in (1, 0, None, "yes", np.array([True])):
+        with pytest.raises(ValueError, match=r"^maximize must be True or False, got "):
+            v.check_flag("maximize", value)
+
+
+def test_choice():
+    assert v.check_choice("rule", "b", {"a": 1, "b": 2}) == "b"
+    for value in ("c", "A", None, 1, ["a"], {}, ""):
+        with pytest.raises(ValueError, match=r"^rule must be one of 'a', 'b', got "):
+            v.check_choice("rule", value, {"a": 1, "b": 2})
+
+
+def test_interval():
+    assert v.check_interval("bounds", (1, 2.5)) == (1.0, 2.5)
+    assert v.check_interval("bounds", [0.5, 0.5], above=0.0) == (0.5, 0.5)
+    for value in ((2.0, 1.0), (0.0, 1.0), (-1.0, 1.0)):
+        with pytest.raises(ValueError, match=r"^bounds must satisfy 0.0 < low <= high, got \("):
+            v.check_interval("bounds", value, above=0.0)
+    for value in ((1.0,), (1.0, 2.0, 3.0), (1.0, np.inf), 1.0, None):
+        with pytest.raises(ValueError, match=r"^bounds must "):
+            v.check_interval("bounds", value, above=0.0)
+
+
+def test_indices():
+    for value in ([2, 0], (2, 0), np.array([2, 0], dtype=np.uint8)):
+        got = v.check_indices("forced", value, below=3)
+        assert got.dtype == np.intp
+        np.testing.assert_array_equal(got, [2, 0])
+    for empty in ((), [], np.empty(0)):
+        assert v.check_indices("forced", empty, below=3).shape == (0,)
+    for value in ([3], [-1], [0, 0], [0.0], [[0, 1]], 1, "a", [True]):
+        with pytest.raises(ValueError, match=r"^forced must "):
+            v.check_indices("forced", value, below=3)
+
+
+def test_generator():
+    generator = np.random.default_rng(0)
+    assert v.as_generator("rng", generator) is generator
+    assert v.as_generator("rng", 3).random() == np.random.default_rng(np.int64(3)).random()
+    for value in (-1, "seed", 1.5, object()):
+        with pytest.raises(ValueError, match=r"^rng must be None, a seed >= 0 or a numpy Generator, got "):
+            v.as_generator("rng", value)
+
+
+def test_long_values_are_cut_short():
+    with pytest.raises(ValueError, match=r"\.\.\.$") as info:
+        v.check_choice("rule", "x" * 5000, ["a"])
+    assert len(str(info.value)) < 200

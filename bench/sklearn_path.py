@@ -121,6 +121,7 @@ def iterate(
     n_restarts: int = 2,
     warm_start: bool = False,
     frozen_theta: ArrayLike | None = None,
+    initial_theta: ArrayLike | None = None,
     freeze_at_switch: bool = False,
     n_candidates: int | None = None,
     alpha: float = 1e-10,
@@ -143,6 +144,8 @@ def iterate(
         Keep every observation (GP-UCB) and skip selection.
     frozen_theta : array_like, (d + 2,), optional
         Log lengthscales, variance and noise that hold throughout.
+    initial_theta : array_like, (d + 2,), optional
+        The same for the first selection only, in place of a fit on evenly spaced rows.
     freeze_at_switch : bool
         Stop refitting once n exceeds `subset_size`.
     warm_start : bool
@@ -162,7 +165,8 @@ def iterate(
     m = n_candidates or (10_000 if d <= 10 else 5_000 if d <= 50 else 2_000)
     _, selection_rng, fit_rng, candidate_rng = streams or np.random.default_rng(seed).spawn(4)
     options = {"n_restarts": n_restarts, "alpha": alpha}
-    theta = None if frozen_theta is None else np.asarray(frozen_theta, dtype=float)
+    given = initial_theta if frozen_theta is None else frozen_theta
+    theta = None if given is None else np.asarray(given, dtype=float)
     first = len(y) if fun is not None else len(y) - n_iterations + 1
     if theta is None and not full_data and first > subset_size:
         rows = reference.bulk_indices(

@@ -49,7 +49,6 @@ def test_cholesky(n):
     np.testing.assert_allclose(U, np.linalg.cholesky(K).T, rtol=0, atol=2e-14)
     np.testing.assert_allclose(U.T @ U, K, rtol=0, atol=2e-14)
     assert not A[:, n:].any()
-    assert _linalg.log_determinant(n, A) == pytest.approx(np.linalg.slogdet(K)[1], rel=1e-12, abs=1e-13)
 
 
 @pytest.mark.parametrize("n", FEW)
@@ -109,12 +108,11 @@ def test_a_column_of_a_solve_is_the_same_alone(n):
 def test_inverse(n):
     rng = np.random.default_rng(n)
     padded, U = factor(n, rng)
-    Z, P = np.full_like(padded, np.nan), np.full_like(padded, np.nan)
-    _linalg.inverse(n, padded, Z, P)
-    np.testing.assert_allclose(Z[:, :n], solve_triangular(U, np.eye(n), trans="T"), rtol=0, atol=1e-13)
+    P = np.full_like(padded, np.nan)
+    _linalg.inverse(n, padded, P)
     np.testing.assert_allclose(P[:, :n], np.linalg.inv(U.T @ U), rtol=0, atol=1e-12)
     assert np.array_equal(P[:, :n], P[:, :n].T)
-    assert not np.triu(Z[:, :n], 1).any() and not Z[:, n:].any() and not P[:, n:].any()
+    assert not P[:, n:].any()
 
 
 @pytest.mark.parametrize("m", [1, 4, 7, 16, 65, 130, 257])
@@ -146,8 +144,8 @@ def test_results_do_not_depend_on_blas_threads():
         for n in (40, 129, 300):
             A = pad(positive_definite_by_hand(n))
             assert _linalg.cholesky(n, A) == 0
-            Z, P = np.empty_like(A), np.empty_like(A)
-            _linalg.inverse(n, A, Z, P)
+            P = np.empty_like(A)
+            _linalg.inverse(n, A, P)
             B = pad(np.sin(np.arange(n * 20.0)).reshape(n, 20))
             _linalg.solve_transposed(n, 20, A, B)
             outcome += [np.triu(A[:, :n]), P.copy(), B]

@@ -43,8 +43,8 @@ def precision_matrix(kernel: Kernel, X: FloatArray, noise: float) -> tuple[Float
         K = kernel.padded_gram(X, noise + jitter, full=False)
         # A pivot that is rounding of the diagonal may as well have come out negative.
         if _linalg.cholesky(n, K) == 0 and np.diagonal(K).min() ** 2 > (n + 8) * np.finfo(float).eps * K[0, 0] ** 2:
-            Z, P = np.empty_like(K), np.empty_like(K)
-            _linalg.inverse(n, K, Z, P)
+            P = np.empty_like(K)
+            _linalg.inverse(n, K, P)
             return P, jitter
     raise np.linalg.LinAlgError(f"the covariance of {n} points is not positive definite with {kernel!r}")
 

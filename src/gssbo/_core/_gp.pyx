@@ -18,7 +18,14 @@ from libc.math cimport NAN, log
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-from _simd cimport GSSBO_LANES, GSSBO_PAD, gssbo_pack_size, gssbo_simd, gssbo_simd_table
+from _simd cimport (
+    GSSBO_LANES,
+    GSSBO_PAD,
+    gssbo_factor_scratch,
+    gssbo_inverse_scratch,
+    gssbo_simd,
+    gssbo_simd_table,
+)
 
 cdef const gssbo_simd_table *simd = gssbo_simd()
 
@@ -83,7 +90,7 @@ cdef double factor_and_solve(
     Py_ssize_t ld,
     double *K,                      # INOUT (n, ld), K_y -> U
     double *alpha,                  # OUT (n,)
-    double *pack,
+    double *strips,                 # scratch of the factorization
 ) noexcept nogil:
     """L, or NaN when K_y is not positive definite in doubles.
 
@@ -91,7 +98,7 @@ cdef double factor_and_solve(
     """
     cdef Py_ssize_t i
     cdef double quadratic = 0.0, half_log_determinant = 0.0
-    if simd.cholesky(n, K, ld, pack):
+    if simd.cholesky(n, K, ld, strips):
         return NAN
     for i in range(n):
         if K[i * ld + i] * K[i * ld + i] <= (n + 8) * DBL_EPSILON * K[0] * K[0]:
@@ -122,16 +129,16 @@ def fit(
 ):
     """Factor K_y and solve for alpha; return L, or NaN when K_y is not positive definite in doubles."""
     cdef Py_ssize_t n = X.shape[0], d = X.shape[1], ld = U.shape[1]
-    cdef double *rows = <double *> malloc(((n + ld) * d + gssbo_pack_size(n)) * sizeof(double))
+    cdef double *rows = <double *> malloc(((n + ld) * d + gssbo_factor_scratch(n)) * sizeof(double))
     if rows == NULL:
         raise MemoryError
     cdef double *columns = rows + n * d
-    cdef double *pack = columns + ld * d if gssbo_pack_size(n) else NULL
+    cdef double *strips = columns + ld * d
     cdef double value
     with nogil:
         scale(n, d, &X[0, 0], &X[0, 0], &lengthscale[0], ld, rows, columns)
         upper_gram(kind, n, d, rows, columns, variance, diagonal, ld, &U[0, 0], NULL)
-        value = factor_and_solve(n, &z[0], ld, &U[0, 0], &alpha[0], pack)
+        value = factor_and_solve(n, &z[0], ld, &U[0, 0], &alpha[0], strips)
     free(rows)
     return value
 
@@ -151,8 +158,8 @@ def log_likelihood(
     cdef Py_ssize_t n = X.shape[0], d = X.shape[1], ld = work.shape[2], i, j, left
     cdef double *K = &work[0, 0, 0]
     cdef double *radial = &work[1, 0, 0]
-    cdef double *Z = &work[2, 0, 0]
-    cdef double *rows = <double *> malloc(((n + ld + GSSBO_LANES) * d + 2 * ld + gssbo_pack_size(n))
+    cdef double *P = &work[2, 0, 0]
+    cdef double *rows = <double *> malloc(((n + ld + GSSBO_LANES) * d + 2 * ld + gssbo_inverse_scratch(n))
                                           * sizeof(double))
     if rows == NULL:
         raise MemoryError
@@ -160,23 +167,22 @@ def log_likelihood(
     cdef double *alpha = columns + ld * d
     cdef double *weight = alpha + ld
     cdef double *lanes = weight + ld
-    cdef double *pack = lanes + GSSBO_LANES * d if gssbo_pack_size(n) else NULL
+    cdef double *scratch = lanes + GSSBO_LANES * d
     cdef double value, fit_term = 0.0, trace = 0.0
     with nogil:
         scale(n, d, &X[0, 0], &X[0, 0], &lengthscale[0], ld, rows, columns)
         upper_gram(kind, n, d, rows, columns, variance, noise + jitter, ld, K, radial)
-        value = factor_and_solve(n, &z[0], ld, K, alpha, pack)
+        value = factor_and_solve(n, &z[0], ld, K, alpha, scratch)
         if value == value:
-            simd.invert_factor(n, K, ld, Z, ld, pack)
-            simd.gram_of_lower(n, Z, ld, K, ld, pack)       # K holds P from here on
+            simd.invert(n, K, ld, P, ld, scratch)
             memset(lanes, 0, GSSBO_LANES * d * sizeof(double))
             for i in range(n):
                 fit_term += alpha[i] * z[i]
-                trace += alpha[i] * alpha[i] - K[i * ld + i]
+                trace += alpha[i] * alpha[i] - P[i * ld + i]
                 # Whole vectors: weights of the columns up to i and of the padding are zero.
                 left = (i + 1) // GSSBO_LANES * GSSBO_LANES
                 memset(weight, 0, (ld - left) * sizeof(double))
-                simd.likelihood_weights(n - i - 1, alpha[i], alpha + i + 1, K + i * ld + i + 1,
+                simd.likelihood_weights(n - i - 1, alpha[i], alpha + i + 1, P + i * ld + i + 1,
                                         radial + i * ld + i + 1, weight + i + 1 - left)
                 simd.weighted_squares(n - left, d, columns + left, ld, rows + i * d, weight, lanes)
             for i in range(d):
@@ -208,7 +214,7 @@ def posterior(
     """
     cdef Py_ssize_t n = X.shape[0], d = X.shape[1], m = candidates.shape[0], ld = U.shape[1]
     cdef Py_ssize_t block, first, size, i, j
-    cdef double *rows = <double *> malloc(((n + CHUNK) * d + (n + 2) * CHUNK + n * d + gssbo_pack_size(n))
+    cdef double *rows = <double *> malloc(((n + CHUNK) * d + (n + 2) * CHUNK + gssbo_factor_scratch(n))
                                           * sizeof(double))
     if rows == NULL:
         raise MemoryError
@@ -216,12 +222,13 @@ def posterior(
     cdef double *V = columns + CHUNK * d
     cdef double *sums = V + n * CHUNK
     cdef double *squares = sums + CHUNK
-    cdef double *pack = squares + CHUNK if gssbo_pack_size(n) else NULL
+    cdef double *strips = squares + CHUNK
     cdef double *v
     with nogil:
         for i in range(n):
             for j in range(d):
                 rows[i * d + j] = (X[i, j] - X[0, j]) / lengthscale[j]
+        simd.pack_factor(n, &U[0, 0], ld, strips)
         for block in range((m + CHUNK - 1) // CHUNK):
             first = block * CHUNK
             size = min(<Py_ssize_t> CHUNK, m - first)
@@ -232,7 +239,7 @@ def posterior(
                 simd.squared_distances(CHUNK, d, columns, CHUNK, rows + i * d, v)
                 simd.kernel_values(kind, CHUNK, variance, v, NULL)
                 simd.add_scaled(CHUNK, alpha[i], v, sums)
-            simd.solve_transposed(n, CHUNK, &U[0, 0], ld, V, CHUNK, pack)
+            simd.solve_transposed(n, CHUNK, &U[0, 0], ld, strips, V, CHUNK)
             for i in range(n):
                 simd.add_squares(CHUNK, V + i * CHUNK, squares)
             for j in range(size):

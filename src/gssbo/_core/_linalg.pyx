@@ -12,10 +12,17 @@ runs on one thread with a fixed order of summation: the result does not depend o
 Why not LAPACK: OpenBLAS's potrf, potri, symm and symv return different last bits with one thread and with two, which
 a loop of argmax decisions amplifies into a different run, and below n = 200 these routines are faster.
 """
-from libc.math cimport log
 from libc.stdlib cimport free, malloc
 
-from _simd cimport GSSBO_PAD, gssbo_pack_size, gssbo_simd, gssbo_simd_table
+from _simd cimport (
+    GSSBO_PAD,
+    GSSBO_PRODUCT_SCRATCH,
+    gssbo_factor_scratch,
+    gssbo_inverse_scratch,
+    gssbo_padded,
+    gssbo_simd,
+    gssbo_simd_table,
+)
 
 cdef const gssbo_simd_table *simd = gssbo_simd()
 
@@ -29,17 +36,17 @@ def simd_name():
 
 def padded(Py_ssize_t n):
     """Smallest leading dimension for n columns."""
-    return (n + GSSBO_PAD - 1) // GSSBO_PAD * GSSBO_PAD
+    return gssbo_padded(n)
 
 
-cdef double *scratch(Py_ssize_t n) except? NULL:
-    cdef Py_ssize_t size = gssbo_pack_size(n)
+cdef double *allocate(Py_ssize_t size) except? NULL:
+    cdef double *scratch
     if size == 0:
         return NULL
-    cdef double *pack = <double *> malloc(size * sizeof(double))
-    if pack == NULL:
+    scratch = <double *> malloc(size * sizeof(double))
+    if scratch == NULL:
         raise MemoryError
-    return pack
+    return scratch
 
 
 def cholesky(
@@ -47,24 +54,12 @@ def cholesky(
     double[:, ::1] A,           # INOUT (n, ld), upper triangle -> U
 ):
     """Factor in place; return 0, or i + 1 when pivot i is not positive."""
-    cdef double *pack = scratch(n)
+    cdef double *strips = allocate(gssbo_factor_scratch(n))
     cdef Py_ssize_t status
     with nogil:
-        status = simd.cholesky(n, &A[0, 0], A.shape[1], pack)
-    free(pack)
+        status = simd.cholesky(n, &A[0, 0], A.shape[1], strips)
+    free(strips)
     return status
-
-
-def log_determinant(
-    Py_ssize_t n,
-    const double[:, ::1] U,     # IN (n, ld)
-):
-    """log |U^T U|."""
-    cdef double total = 0.0
-    cdef Py_ssize_t i
-    for i in range(n):
-        total += log(U[i, i])
-    return 2.0 * total
 
 
 def solve_transposed(
@@ -74,10 +69,11 @@ def solve_transposed(
     double[:, ::1] B,           # INOUT (n, ldm) -> U^-T B
 ):
     """B = solve(U.T, B)."""
-    cdef double *pack = scratch(n)
+    cdef double *strips = allocate(gssbo_factor_scratch(n))
     with nogil:
-        simd.solve_transposed(n, m, &U[0, 0], U.shape[1], &B[0, 0], B.shape[1], pack)
-    free(pack)
+        simd.pack_factor(n, &U[0, 0], U.shape[1], strips)
+        simd.solve_transposed(n, m, &U[0, 0], U.shape[1], strips, &B[0, 0], B.shape[1])
+    free(strips)
 
 
 def solve(
@@ -94,19 +90,20 @@ def solve(
 def inverse(
     Py_ssize_t n,
     const double[:, ::1] U,     # IN (n, ld)
-    double[:, ::1] Z,           # OUT (n, ld), U^-T
     double[:, ::1] P,           # OUT (n, ld), (U^T U)^-1, both triangles
 ):
-    """P = inv(U.T @ U), through Z = inv(U.T); U and P may not be the same array."""
-    cdef double *pack = scratch(n)
-    cdef Py_ssize_t i, j
+    """P = inv(U.T @ U)."""
+    cdef double *scratch = allocate(gssbo_inverse_scratch(n))
+    cdef Py_ssize_t i, j, i0, j0
     with nogil:
-        simd.invert_factor(n, &U[0, 0], U.shape[1], &Z[0, 0], Z.shape[1], pack)
-        simd.gram_of_lower(n, &Z[0, 0], Z.shape[1], &P[0, 0], P.shape[1], pack)
-        for i in range(n):
-            for j in range(i):
-                P[i, j] = P[j, i]
-    free(pack)
+        simd.invert(n, &U[0, 0], U.shape[1], &P[0, 0], P.shape[1], scratch)
+        # P[j, i] = P[i, j], in squares that fit the first-level cache
+        for i0 in range(0, n, 32):
+            for j0 in range(i0, n, 32):
+                for j in range(j0, min(j0 + 32, n)):
+                    for i in range(i0, min(i0 + 32, j)):
+                        P[j, i] = P[i, j]
+    free(scratch)
 
 
 def subtract_product(
@@ -118,7 +115,7 @@ def subtract_product(
     double[:, ::1] C,           # INOUT (m, ldc)
 ):
     """C -= A[:k, :m].T @ B[:k, :n]."""
-    cdef double *pack = scratch(max(m, n, k))
+    cdef double *pack = allocate(GSSBO_PRODUCT_SCRATCH)
     with nogil:
         simd.subtract_product(m, n, k, &A[0, 0], A.shape[1], &B[0, 0], B.shape[1], &C[0, 0], C.shape[1], pack)
     free(pack)

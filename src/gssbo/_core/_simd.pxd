@@ -3,21 +3,21 @@
 cdef extern from "simd.h" nogil:
     enum: GSSBO_PAD
     enum: GSSBO_LANES
+    enum: GSSBO_PRODUCT_SCRATCH
 
     ctypedef struct gssbo_simd_table:
         const char *name
         void (*subtract_product)(Py_ssize_t m, Py_ssize_t n, Py_ssize_t k, const double *A, Py_ssize_t lda,
                                  const double *B, Py_ssize_t ldb, double *C, Py_ssize_t ldc,
                                  double *pack) noexcept nogil
-        Py_ssize_t (*cholesky)(Py_ssize_t n, double *A, Py_ssize_t ld, double *pack) noexcept nogil
-        void (*solve_transposed)(Py_ssize_t n, Py_ssize_t m, const double *U, Py_ssize_t ldu, double *B,
-                                 Py_ssize_t ldb, double *pack) noexcept nogil
+        Py_ssize_t (*cholesky)(Py_ssize_t n, double *A, Py_ssize_t ld, double *strips) noexcept nogil
+        void (*pack_factor)(Py_ssize_t n, const double *U, Py_ssize_t ldu, double *strips) noexcept nogil
+        void (*solve_transposed)(Py_ssize_t n, Py_ssize_t m, const double *U, Py_ssize_t ldu, const double *strips,
+                                 double *B, Py_ssize_t ldb) noexcept nogil
         void (*solve)(Py_ssize_t n, Py_ssize_t m, const double *U, Py_ssize_t ldu, double *B,
                       Py_ssize_t ldb) noexcept nogil
-        void (*invert_factor)(Py_ssize_t n, const double *U, Py_ssize_t ldu, double *Z, Py_ssize_t ldz,
-                              double *pack) noexcept nogil
-        void (*gram_of_lower)(Py_ssize_t n, const double *Z, Py_ssize_t ldz, double *P, Py_ssize_t ldp,
-                              double *pack) noexcept nogil
+        void (*invert)(Py_ssize_t n, const double *U, Py_ssize_t ldu, double *P, Py_ssize_t ldp,
+                       double *scratch) noexcept nogil
         void (*product_vector)(Py_ssize_t k, Py_ssize_t n, const double *A, Py_ssize_t lda, const double *x,
                                double *y) noexcept nogil
         double (*dot)(Py_ssize_t n, const double *x, const double *y) noexcept nogil
@@ -31,5 +31,7 @@ cdef extern from "simd.h" nogil:
         void (*add_scaled)(Py_ssize_t n, double a, const double *x, double *y) noexcept nogil
         void (*add_squares)(Py_ssize_t n, const double *x, double *y) noexcept nogil
 
-    Py_ssize_t gssbo_pack_size(Py_ssize_t n) noexcept nogil
+    Py_ssize_t gssbo_padded(Py_ssize_t n) noexcept nogil
+    Py_ssize_t gssbo_factor_scratch(Py_ssize_t n) noexcept nogil
+    Py_ssize_t gssbo_inverse_scratch(Py_ssize_t n) noexcept nogil
     const gssbo_simd_table *gssbo_simd() noexcept nogil

@@ -125,11 +125,9 @@ static void product_in_place(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, const double
 /* Copies (k, n) into strips of `width` columns, each strip contiguous. */
 static void pack_strips(ptrdiff_t width, ptrdiff_t n, ptrdiff_t k, const double *A, ptrdiff_t lda, double *out)
 {
-    for (ptrdiff_t j = 0; j < n; j += width) {
-        const ptrdiff_t columns = least(width, n - j);
-        for (ptrdiff_t p = 0; p < k; p++, out += width)
-            memcpy(out, A + p * lda + j, columns * sizeof(double));
-    }
+    for (ptrdiff_t p = 0; p < k; p++)
+        for (ptrdiff_t j = 0; j < n; j += width)
+            memcpy(out + j * k + p * width, A + p * lda + j, least(width, n - j) * sizeof(double));
 }
 
 static void subtract_product(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, const double *A, ptrdiff_t lda,
@@ -139,7 +137,7 @@ static void subtract_product(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, const double
         product_in_place(m, n, k, A, lda, B, ldb, C, ldc);
         return;
     }
-    const ptrdiff_t width = GSSBO_STRIPS * BLOCK;
+    const ptrdiff_t width = GSSBO_PANEL;
     double *const packed_b = pack + BLOCK * DEPTH;
     for (ptrdiff_t p = 0; p < k; p += DEPTH) {
         const ptrdiff_t depth = least(DEPTH, k - p);
@@ -173,70 +171,197 @@ static inline void scale_row(ptrdiff_t n, double factor, double *target)
         store(target + j, load(target + j) * factor);
 }
 
-/* Rows [from, to) of the factor, earlier rows >= base not yet subtracted from them. */
-static ptrdiff_t cholesky_rows(ptrdiff_t n, double *A, ptrdiff_t ld, ptrdiff_t base, ptrdiff_t from, ptrdiff_t to)
+/* Divides rows [i, i + rows) of `columns` columns by the diagonal block of U that stands in the same rows. */
+static inline void solve_block(ptrdiff_t rows, ptrdiff_t columns, const double *U, ptrdiff_t ldu, double *B,
+                               ptrdiff_t ldb)
 {
-    for (ptrdiff_t i = from; i < to; i += MR) {
-        const ptrdiff_t rows = least(MR, to - i), left = i / NR * NR;
-        for (ptrdiff_t j = left; j < n; j += NR)
-            tile_rows(rows, i - base, A + base * ld + i, ld, A + base * ld + j, ld, A + i * ld + j, ld);
-        for (ptrdiff_t r = i; r < i + rows; r++) {
-            double *const row = A + r * ld + left;
-            for (ptrdiff_t q = i; q < r; q++)
-                subtract_row(n - left, A[q * ld + r], A + q * ld + left, row);
-            const double pivot = A[r * ld + r];
-            if (!(pivot > 0.0) || !isfinite(pivot))
-                return r + 1;
-            scale_row(n - left, 1.0 / sqrt(pivot), row);
-            A[r * ld + r] = sqrt(pivot);
+    for (ptrdiff_t r = 0; r < rows; r++) {
+        for (ptrdiff_t q = 0; q < r; q++)
+            subtract_row(columns, U[q * ldu + r], B + q * ldb, B + r * ldb);
+        scale_row(columns, 1.0 / U[r * ldu + r], B + r * ldb);
+    }
+}
+
+/* Factors the rows [i, i + rows) once all earlier ones have been subtracted from them. */
+static ptrdiff_t factor_rows(ptrdiff_t n, double *A, ptrdiff_t ld, ptrdiff_t i, ptrdiff_t rows)
+{
+    const ptrdiff_t left = i / NR * NR;
+    for (ptrdiff_t r = i; r < i + rows; r++) {
+        double *const row = A + r * ld + left;
+        for (ptrdiff_t q = i; q < r; q++)
+            subtract_row(n - left, A[q * ld + r], A + q * ld + left, row);
+        const double pivot = A[r * ld + r];
+        if (!(pivot > 0.0) || !isfinite(pivot))
+            return r + 1;
+        scale_row(n - left, 1.0 / sqrt(pivot), row);
+        A[r * ld + r] = sqrt(pivot);
+    }
+    return 0;
+}
+
+/* ---- triangular algebra in strips: for matrices that leave the cache ---------------------------------
+ *
+ * A strip is NR columns of a triangular matrix, stored row after row without gaps, so that a tile reads both its
+ * operands in order. Strips of an upper factor U hold the rows from 0 to their last diagonal element, those of a
+ * lower one (Z = U^-T) the rows from their first to the end.
+ */
+
+static inline ptrdiff_t upper_strip(ptrdiff_t s)
+{
+    return NR * NR * (s * (s + 1) / 2);
+}
+
+static inline ptrdiff_t lower_strip(ptrdiff_t s, ptrdiff_t n)
+{
+    return NR * (s * round_up(n, NR) - NR * (s * (s - 1) / 2));
+}
+
+static void pack_rows(ptrdiff_t n, const double *U, ptrdiff_t ldu, ptrdiff_t from, ptrdiff_t to, double *strips)
+{
+    for (ptrdiff_t p = from; p < to; p++)
+        for (ptrdiff_t s = p / NR; s * NR < n; s++)
+            memcpy(strips + upper_strip(s) + p * NR, U + p * ldu + s * NR, NR * sizeof(double));
+}
+
+static void pack_factor(ptrdiff_t n, const double *U, ptrdiff_t ldu, double *strips)
+{
+    if (n > RESIDENT)
+        pack_rows(n, U, ldu, 0, n, strips);
+}
+
+static ptrdiff_t cholesky_strips(ptrdiff_t n, double *A, ptrdiff_t ld, double *strips)
+{
+    for (ptrdiff_t i0 = 0; i0 < n; i0 += BLOCK) {
+        const ptrdiff_t end = least(i0 + BLOCK, n);
+        /* A[i0:end, i0:] -= U[:i0, i0:end]^T U[:i0, i0:], then row by row within the block. */
+        for (ptrdiff_t s = i0 / NR; s * NR < n; s++)
+            for (ptrdiff_t i = i0; i < least(end, (s + 1) * NR); i += MR)
+                tile_rows(least(MR, end - i), i0, strips + upper_strip(i / NR) + i % NR, NR, strips + upper_strip(s),
+                          NR, A + i * ld + s * NR, ld);
+        for (ptrdiff_t i = i0; i < end; i += MR) {
+            const ptrdiff_t rows = least(MR, end - i);
+            const double *const left = strips + upper_strip(i / NR) + i0 * NR + i % NR;
+            for (ptrdiff_t s = i / NR; s * NR < n; s++)
+                tile_rows(rows, i - i0, left, NR, strips + upper_strip(s) + i0 * NR, NR, A + i * ld + s * NR, ld);
+            const ptrdiff_t status = factor_rows(n, A, ld, i, rows);
+            if (status)
+                return status;
+            pack_rows(n, A, ld, i, i + rows, strips);
         }
     }
     return 0;
 }
 
-static ptrdiff_t cholesky(ptrdiff_t n, double *A, ptrdiff_t ld, double *pack)
+static void solve_transposed_strips(ptrdiff_t n, ptrdiff_t m, const double *U, ptrdiff_t ldu, const double *strips,
+                                    double *B, ptrdiff_t ldb)
 {
-    if (n <= RESIDENT)
-        return cholesky_rows(n, A, ld, 0, 0, n);
-    for (ptrdiff_t i = 0; i < n; i += BLOCK) {
-        const ptrdiff_t rows = least(BLOCK, n - i);
-        /* A[i:i+rows, i:] -= U[:i, i:i+rows]^T U[:i, i:] */
-        subtract_product(rows, n - i, i, A + i, ld, A + i, ld, A + i * ld + i, ld, pack);
-        const ptrdiff_t status = cholesky_rows(n, A, ld, i, i, i + rows);
+    for (ptrdiff_t i0 = 0; i0 < n; i0 += BLOCK) {
+        const ptrdiff_t end = least(i0 + BLOCK, n);
+        for (ptrdiff_t j = 0; j < m; j += NR)
+            for (ptrdiff_t i = i0; i < end; i += MR)
+                tile_rows(least(MR, end - i), i0, strips + upper_strip(i / NR) + i % NR, NR, B + j, ldb,
+                          B + i * ldb + j, ldb);
+        for (ptrdiff_t i = i0; i < end; i += MR) {
+            const ptrdiff_t rows = least(MR, end - i);
+            for (ptrdiff_t j = 0; j < m; j += NR)
+                tile_rows(rows, i - i0, strips + upper_strip(i / NR) + i0 * NR + i % NR, NR, B + i0 * ldb + j, ldb,
+                          B + i * ldb + j, ldb);
+            solve_block(rows, m, U + i * ldu + i, ldu, B + i * ldb, ldb);
+        }
+    }
+}
+
+#define GROUP 4 /* strips worked on together, so that what the other operand streams in serves all of them */
+
+static void invert_strips(ptrdiff_t n, const double *U, ptrdiff_t ldu, double *P, ptrdiff_t ldp, double *scratch)
+{
+    double *const upper = scratch, *const lower = scratch + gssbo_factor_scratch(n);
+    const ptrdiff_t n_strips = (n + NR - 1) / NR;
+    pack_factor(n, U, ldu, upper);
+    for (ptrdiff_t first = 0; first < n_strips; first += GROUP) {
+        const ptrdiff_t last = least(first + GROUP, n_strips);
+        for (ptrdiff_t i = first * NR; i < n; i += MR) {
+            const ptrdiff_t rows = least(MR, n - i);
+            for (ptrdiff_t s = first; s < last && s * NR <= i; s++) {
+                double *const strip = lower + lower_strip(s, n), *const target = strip + (i - s * NR) * NR;
+                memset(target, 0, rows * NR * sizeof(double));
+                for (ptrdiff_t r = 0; r < rows && i + r < (s + 1) * NR; r++)
+                    target[r * NR + i + r - s * NR] = 1.0;
+                tile_rows(rows, i - s * NR, upper + upper_strip(i / NR) + s * NR * NR + i % NR, NR, strip, NR, target,
+                          NR);
+                solve_block(rows, NR, U + i * ldu + i, ldu, target, NR);
+            }
+        }
+    }
+    for (ptrdiff_t i = 0; i < n; i++)
+        memset(P + i * ldp, 0, ldp * sizeof(double));
+    for (ptrdiff_t first = 0; first < n_strips; first += GROUP) {
+        const ptrdiff_t last = least(first + GROUP, n_strips);
+        for (ptrdiff_t i = 0; i < least(last * NR, n); i += MR) {
+            const ptrdiff_t a = i / NR;
+            const double *const left = lower + lower_strip(a, n) + i % NR;
+            for (ptrdiff_t s = first > a ? first : a; s < last; s++)
+                tile_rows(least(MR, n - i), n - s * NR, left + (s - a) * NR * NR, NR, lower + lower_strip(s, n), NR,
+                          P + i * ldp + s * NR, ldp);
+        }
+    }
+}
+
+/* ---- triangular algebra in place: for matrices that stay in the cache -------------------------------- */
+
+static ptrdiff_t cholesky_resident(ptrdiff_t n, double *A, ptrdiff_t ld)
+{
+    for (ptrdiff_t i = 0; i < n; i += MR) {
+        const ptrdiff_t rows = least(MR, n - i), left = i / NR * NR;
+        product_in_place(rows, n - left, i, A + i, ld, A + left, ld, A + i * ld + left, ld);
+        const ptrdiff_t status = factor_rows(n, A, ld, i, rows);
         if (status)
             return status;
     }
     return 0;
 }
 
-/* Rows [from, to) of U^-T B, earlier rows >= base not yet subtracted; columns [0, m). */
-static void forward_rows(ptrdiff_t m, const double *U, ptrdiff_t ldu, double *B, ptrdiff_t ldb, ptrdiff_t base,
-                         ptrdiff_t from, ptrdiff_t to)
+static void solve_transposed_resident(ptrdiff_t n, ptrdiff_t m, const double *U, ptrdiff_t ldu, double *B,
+                                      ptrdiff_t ldb)
 {
-    for (ptrdiff_t i = from; i < to; i += MR) {
-        const ptrdiff_t rows = least(MR, to - i);
-        if (i > base)
-            product_in_place(rows, m, i - base, U + base * ldu + i, ldu, B + base * ldb, ldb, B + i * ldb, ldb);
-        for (ptrdiff_t r = i; r < i + rows; r++) {
-            for (ptrdiff_t q = i; q < r; q++)
-                subtract_row(m, U[q * ldu + r], B + q * ldb, B + r * ldb);
-            scale_row(m, 1.0 / U[r * ldu + r], B + r * ldb);
-        }
+    for (ptrdiff_t i = 0; i < n; i += MR) {
+        const ptrdiff_t rows = least(MR, n - i);
+        product_in_place(rows, m, i, U + i, ldu, B, ldb, B + i * ldb, ldb);
+        solve_block(rows, m, U + i * ldu + i, ldu, B + i * ldb, ldb);
     }
 }
 
-static void solve_transposed(ptrdiff_t n, ptrdiff_t m, const double *U, ptrdiff_t ldu, double *B, ptrdiff_t ldb,
-                             double *pack)
+static void invert_resident(ptrdiff_t n, const double *U, ptrdiff_t ldu, double *P, ptrdiff_t ldp, double *Z)
 {
-    if (n <= RESIDENT) {
-        forward_rows(m, U, ldu, B, ldb, 0, 0, n);
-        return;
+    const ptrdiff_t ldz = gssbo_padded(n);
+    for (ptrdiff_t i = 0; i < n; i++) {
+        memset(Z + i * ldz, 0, ldz * sizeof(double));
+        memset(P + i * ldp, 0, ldp * sizeof(double));
+        Z[i * ldz + i] = 1.0;
     }
-    for (ptrdiff_t i = 0; i < n; i += BLOCK) {
-        const ptrdiff_t rows = least(BLOCK, n - i);
-        subtract_product(rows, m, i, U + i, ldu, B, ldb, B + i * ldb, ldb, pack);
-        forward_rows(m, U, ldu, B, ldb, i, i, i + rows);
+    for (ptrdiff_t i = 0; i < n; i += MR) {
+        const ptrdiff_t rows = least(MR, n - i);
+        /* Column block j of Z is zero above row j: the inner dimension starts there. */
+        for (ptrdiff_t j = 0; j < i; j += NR)
+            tile_rows(rows, i - j, U + j * ldu + i, ldu, Z + j * ldz + j, ldz, Z + i * ldz + j, ldz);
+        solve_block(rows, i + rows, U + i * ldu + i, ldu, Z + i * ldz, ldz);
     }
+    for (ptrdiff_t j = 0; j < n; j += NR)
+        product_in_place(least(j + NR, n), NR, n - j, Z + j * ldz, ldz, Z + j * ldz + j, ldz, P + j, ldp);
+}
+
+static ptrdiff_t cholesky(ptrdiff_t n, double *A, ptrdiff_t ld, double *strips)
+{
+    return n <= RESIDENT ? cholesky_resident(n, A, ld) : cholesky_strips(n, A, ld, strips);
+}
+
+static void solve_transposed(ptrdiff_t n, ptrdiff_t m, const double *U, ptrdiff_t ldu, const double *strips, double *B,
+                             ptrdiff_t ldb)
+{
+    if (n <= RESIDENT)
+        solve_transposed_resident(n, m, U, ldu, B, ldb);
+    else
+        solve_transposed_strips(n, m, U, ldu, strips, B, ldb);
 }
 
 static void solve(ptrdiff_t n, ptrdiff_t m, const double *U, ptrdiff_t ldu, double *B, ptrdiff_t ldb)
@@ -248,43 +373,11 @@ static void solve(ptrdiff_t n, ptrdiff_t m, const double *U, ptrdiff_t ldu, doub
     }
 }
 
-static void invert_factor(ptrdiff_t n, const double *U, ptrdiff_t ldu, double *Z, ptrdiff_t ldz, double *pack)
+static void invert(ptrdiff_t n, const double *U, ptrdiff_t ldu, double *P, ptrdiff_t ldp, double *scratch)
 {
-    for (ptrdiff_t i = 0; i < n; i++) {
-        memset(Z + i * ldz, 0, ldz * sizeof(double));
-        Z[i * ldz + i] = 1.0;
-    }
-    const ptrdiff_t block = n <= RESIDENT ? MR : BLOCK;
-    for (ptrdiff_t i = 0; i < n; i += block) {
-        const ptrdiff_t rows = least(block, n - i);
-        /* Column block j of Z is zero above row j: the inner dimension starts there. */
-        if (block == BLOCK)
-            for (ptrdiff_t j = 0; j < i; j += BLOCK)
-                subtract_product(rows, BLOCK, i - j, U + j * ldu + i, ldu, Z + j * ldz + j, ldz,
-                                 Z + i * ldz + j, ldz, pack);
-        else
-            for (ptrdiff_t j = 0; j < i; j += NR)
-                tile_rows(rows, i - j, U + j * ldu + i, ldu, Z + j * ldz + j, ldz, Z + i * ldz + j, ldz);
-        forward_rows(i + rows, U, ldu, Z, ldz, i, i, i + rows);
-    }
-}
-
-static void gram_of_lower(ptrdiff_t n, const double *Z, ptrdiff_t ldz, double *P, ptrdiff_t ldp, double *pack)
-{
-    const int resident = n <= RESIDENT;
-    const ptrdiff_t block = resident ? NR : BLOCK;
-    for (ptrdiff_t i = 0; i < n; i++)
-        memset(P + i * ldp, 0, ldp * sizeof(double));
-    for (ptrdiff_t j = 0; j < n; j += block) {
-        const ptrdiff_t columns = least(block, n - j);
-        const double *const below = Z + j * ldz;
-        if (resident)
-            product_in_place(least(j + columns, n), columns, n - j, below, ldz, below + j, ldz, P + j, ldp);
-        else
-            subtract_product(least(j + columns, n), columns, n - j, below, ldz, below + j, ldz, P + j, ldp, pack);
-    }
-    for (ptrdiff_t i = 0; i < n; i++)
-        scale_row(ldp - i / NR * NR, -1.0, P + i * ldp + i / NR * NR);
+    (n <= RESIDENT ? invert_resident : invert_strips)(n, U, ldu, P, ldp, scratch);
+    for (ptrdiff_t i = 0; i < n; i++) /* tiles subtract */
+        scale_row(gssbo_padded(n) - i / NR * NR, -1.0, P + i * ldp + i / NR * NR);
 }
 
 /* ---- vectors ----------------------------------------------------------------------------------------- */
@@ -460,10 +553,10 @@ const gssbo_simd_table GSSBO_TABLE = {
     .name = GSSBO_NAME,
     .subtract_product = subtract_product,
     .cholesky = cholesky,
+    .pack_factor = pack_factor,
     .solve_transposed = solve_transposed,
     .solve = solve,
-    .invert_factor = invert_factor,
-    .gram_of_lower = gram_of_lower,
+    .invert = invert,
     .product_vector = product_vector,
     .dot = dot,
     .squared_distances = squared_distances,

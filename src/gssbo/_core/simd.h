@@ -14,10 +14,11 @@
 #include <stddef.h>
 
 #define GSSBO_PAD 16       /* columns; the widest tile of any instruction set */
-#define GSSBO_RESIDENT 256 /* up to this order a matrix stays in the second-level cache: no packing */
+#define GSSBO_RESIDENT 256 /* up to this order a matrix stays in the second-level cache: no strips */
 #define GSSBO_BLOCK 64
 #define GSSBO_DEPTH 128
-#define GSSBO_STRIPS 4     /* blocks of the second operand packed at once */
+#define GSSBO_PANEL 256    /* columns of the second operand packed at once */
+#define GSSBO_PRODUCT_SCRATCH ((GSSBO_BLOCK + GSSBO_PANEL) * GSSBO_DEPTH)
 #define GSSBO_LANES 8      /* partial sums kept apart; the widest vector of any instruction set */
 
 enum gssbo_kernel { GSSBO_RBF = 0, GSSBO_MATERN32 = 1, GSSBO_MATERN52 = 2 };
@@ -29,21 +30,22 @@ typedef struct gssbo_simd_table {
     void (*subtract_product)(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, const double *A, ptrdiff_t lda,
                              const double *B, ptrdiff_t ldb, double *C, ptrdiff_t ldc, double *pack);
 
-    /* A (n, n) -> U in its upper triangle. Returns 0, or i + 1 when pivot i is not positive. */
-    ptrdiff_t (*cholesky)(ptrdiff_t n, double *A, ptrdiff_t ld, double *pack);
+    /* A (n, n) -> U in its upper triangle. Returns 0, or i + 1 when pivot i is not positive.
+     * `strips` holds gssbo_factor_scratch(n) elements. */
+    ptrdiff_t (*cholesky)(ptrdiff_t n, double *A, ptrdiff_t ld, double *strips);
 
-    /* B (n, m) -> U^-T B. */
-    void (*solve_transposed)(ptrdiff_t n, ptrdiff_t m, const double *U, ptrdiff_t ldu, double *B, ptrdiff_t ldb,
-                             double *pack);
+    /* Copies U into `strips`, gssbo_factor_scratch(n) elements, for solve_transposed. */
+    void (*pack_factor)(ptrdiff_t n, const double *U, ptrdiff_t ldu, double *strips);
+
+    /* B (n, m) -> U^-T B, with `strips` packed from U. */
+    void (*solve_transposed)(ptrdiff_t n, ptrdiff_t m, const double *U, ptrdiff_t ldu, const double *strips,
+                             double *B, ptrdiff_t ldb);
 
     /* B (n, m) -> U^-1 B. */
     void (*solve)(ptrdiff_t n, ptrdiff_t m, const double *U, ptrdiff_t ldu, double *B, ptrdiff_t ldb);
 
-    /* Z (n, n) = U^-T, lower triangular, zeros above. */
-    void (*invert_factor)(ptrdiff_t n, const double *U, ptrdiff_t ldu, double *Z, ptrdiff_t ldz, double *pack);
-
-    /* Upper triangle of P (n, n) = Z^T Z for a lower triangular Z. */
-    void (*gram_of_lower)(ptrdiff_t n, const double *Z, ptrdiff_t ldz, double *P, ptrdiff_t ldp, double *pack);
+    /* Upper triangle of P (n, n) = (U^T U)^-1; `scratch` holds gssbo_inverse_scratch(n) elements. */
+    void (*invert)(ptrdiff_t n, const double *U, ptrdiff_t ldu, double *P, ptrdiff_t ldp, double *scratch);
 
     /* y (n) = A^T x for A (k, n). */
     void (*product_vector)(ptrdiff_t k, ptrdiff_t n, const double *A, ptrdiff_t lda, const double *x, double *y);
@@ -72,10 +74,19 @@ typedef struct gssbo_simd_table {
     void (*add_squares)(ptrdiff_t n, const double *x, double *y);
 } gssbo_simd_table;
 
-/* Elements of scratch that `pack` must hold for matrices of order n; 0 where packing is not used. */
-static inline ptrdiff_t gssbo_pack_size(ptrdiff_t n)
+static inline ptrdiff_t gssbo_padded(ptrdiff_t n)
 {
-    return n <= GSSBO_RESIDENT ? 0 : (1 + GSSBO_STRIPS) * GSSBO_BLOCK * GSSBO_DEPTH;
+    return (n + GSSBO_PAD - 1) / GSSBO_PAD * GSSBO_PAD;
+}
+
+static inline ptrdiff_t gssbo_factor_scratch(ptrdiff_t n)
+{
+    return n <= GSSBO_RESIDENT ? 0 : gssbo_padded(n) * (gssbo_padded(n) + GSSBO_PAD) / 2;
+}
+
+static inline ptrdiff_t gssbo_inverse_scratch(ptrdiff_t n)
+{
+    return n <= GSSBO_RESIDENT ? n * gssbo_padded(n) : 2 * gssbo_factor_scratch(n);
 }
 
 const gssbo_simd_table *gssbo_simd(void);

@@ -65,8 +65,9 @@ class Run:
 
     @property
     def recent_ask_ms(self) -> float:
-        """Median milliseconds of the latest suggestions; 0 before the first."""
-        return 1e3 * float(np.median(self.ask_seconds[-RECENT:])) if self.ask_seconds else 0.0
+        """Median milliseconds of the model's latest suggestions, the initial design apart; 0 before the first."""
+        modelled = self.ask_seconds[self.optimizer.n_init :]
+        return 1e3 * float(np.median(modelled[-RECENT:])) if modelled else 0.0
 
 
 def start(name: str, *, dim: int | None, method: str, subset_size: int | str | None, seed: int, n_evals: int) -> Run:

@@ -1,0 +1,158 @@
+"""Embeddings and selection over a whole pool, anew or from the cache, beside LAPACK and NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from bench.workloads.base import Target, Work, Workload, require_close, require_equal, timed
+from bench.workloads.dense import potrf_potri
+from bench.workloads.inputs import Data, uniform
+from gssbo import reference
+from gssbo.embedding import Embedding
+from gssbo.precision import PrecisionCache, precision_matrix
+from gssbo.selection.subset import select
+
+NUMPY, FLOOR, ANEW = "NumPy", "potrf + potri alone", "recomputed"
+
+
+def forced_members(n: int, size: int) -> np.ndarray:
+    """The first fifth of the subset and the newest observation, as the loop forces them."""
+    return np.append(np.arange(max(size // 5, 1)), n - 1)
+
+
+def choose(data: Data, size: int, cache: PrecisionCache | None = None) -> np.ndarray:
+    """Our way: embeddings of the pool, then the vector rule."""
+    embedding = Embedding(data.kernel, data.noise, data.X, cache)
+    forced = forced_members(len(data.X), size)
+    return select(embedding, size, rule="vector", forced=forced, y=None, rng=np.random.default_rng(0))
+
+
+def lapack_floor(data: Data) -> Any:
+    """LAPACK's potrf and potri on the pool's covariance, which is given: a callable that times them alone."""
+    K = np.asfortranarray(reference.noisy_covariance(data.X, data.theta))
+    return lambda: timed(potrf_potri, K.copy(order="F"))
+
+
+def full_pool(n: int, size: int = 100, d: int = 6) -> Workload:
+    """Embeddings of a pool of n and the choice of `size` of them."""
+    data = uniform(n, d)
+
+    def check(chosen: np.ndarray, results: Mapping[str, Any]) -> None:
+        require_equal("retained subset", chosen, results[NUMPY])
+        P = precision_matrix(data.kernel, data.X, data.noise)[0][:, :n]
+        require_close("precision", np.tril(P), np.tril(results[FLOOR]))
+
+    return Workload(
+        name=f"full-pool embedding and selection, n={n}, M={size}",
+        unit="ms",
+        ours=lambda: choose(data, size),
+        references={
+            FLOOR: lapack_floor(data),
+            NUMPY: lambda: reference.select_vector(
+                reference.precision(data.X, data.theta), size, forced_members(n, size)
+            ),
+        },
+        check=check,
+        work=Work(n**3 + 2.0 * n * n * size, "dpotrf"),
+        targets=(Target(FLOOR, 1 / 1.4),) if (n, size) == (1000, 100) else (),
+    )
+
+
+def cached_refresh(n: int, size: int = 100, d: int = 6) -> Workload:
+    """Append an observation to a pool of n and choose `size` again, from the precision cache."""
+    data = uniform(n + 1, d)
+    cache = PrecisionCache(data.kernel, data.noise, data.X[:n])
+    P = reference.precision(data.X[:n], data.theta)
+    P2 = P @ P
+    variance = data.kernel.variance
+
+    def before() -> None:
+        if len(cache) > n:
+            cache.remove(n)
+
+    def ours() -> np.ndarray:
+        cache.append(data.X[n])
+        return choose(data, size, cache)
+
+    def numpy() -> np.ndarray:
+        k = reference.kernel_matrix(data.X[:n], data.X[n:], data.theta)[:, 0]
+        Q = reference.append_point(P, P2, k, variance + data.noise)[1]
+        norms = np.sqrt(np.diagonal(Q))
+        return reference.greedy_cosine(Q / np.outer(norms, norms), size, forced_members(n + 1, size))
+
+    def check(chosen: np.ndarray, results: Mapping[str, Any]) -> None:
+        for label in (NUMPY, ANEW):
+            require_equal(f"retained subset, {label}", chosen, results[label])
+
+    return Workload(
+        name=f"cached refresh: append and select, n={n}, M={size}",
+        unit="ms",
+        ours=ours,
+        references={ANEW: lambda: choose(data, size), FLOOR: lapack_floor(data), NUMPY: numpy},
+        check=check,
+        work=Work(5 * 8.0 * n * n, "copy"),  # K read, P and Q read and written
+        targets=(Target(ANEW, 4.0),) if (n, size) == (1000, 100) else (),
+        before=before,
+    )
+
+
+def append(n: int, d: int = 6) -> Workload:
+    """One observation more in the precision cache, without a choice."""
+    data = uniform(n + 1, d)
+    cache = PrecisionCache(data.kernel, data.noise, data.X[:n])
+    P = reference.precision(data.X[:n], data.theta)
+    P2 = P @ P
+
+    def before() -> None:
+        if len(cache) > n:
+            cache.remove(n)
+
+    def ours() -> tuple[np.ndarray, np.ndarray]:
+        cache.append(data.X[n])
+        return cache.P, cache.Q
+
+    def numpy() -> tuple[np.ndarray, np.ndarray]:
+        k = reference.kernel_matrix(data.X[:n], data.X[n:], data.theta)[:, 0]
+        return reference.append_point(P, P2, k, data.kernel.variance + data.noise)
+
+    def check(result: tuple[np.ndarray, np.ndarray], results: Mapping[str, Any]) -> None:
+        for what, ours_is, numpy_is in zip(("P", "Q"), result, results[NUMPY], strict=True):
+            require_close(what, ours_is, numpy_is, rtol=1e-6, atol=1e-8)
+
+    return Workload(
+        name=f"precision cache: append, n={n}",
+        unit="ms",
+        ours=ours,
+        references={NUMPY: numpy},
+        check=check,
+        work=Work(5 * 8.0 * n * n, "copy"),
+        before=before,
+    )
+
+
+def greedy(rule: str, n: int, size: int = 100, d: int = 6) -> Workload:
+    """A selection rule alone, the precision of the pool being there."""
+    data = uniform(n, d)
+    embedding = Embedding(data.kernel, data.noise, data.X)
+    embedding.prepare()
+    P = embedding.precision.copy()
+    forced = forced_members(n, size)
+    uniforms = np.random.default_rng(0).random(size - len(forced))
+    ways = {
+        "vector": lambda: reference.select_vector(P, size, forced),
+        "scalar": lambda: reference.select_scalar(reference.response_scores(P, data.z), size, forced),
+        "kmeans++": lambda: reference.select_kmeans(P, size, forced, uniforms),
+        "maxmin": lambda: reference.select_maxmin(
+            reference.kernel_matrix(data.X, data.X, data.theta), data.kernel.variance, size, forced
+        ),
+    }
+    return Workload(
+        name=f"rule {rule}, n={n}, M={size}",
+        unit="ms",
+        ours=lambda: select(embedding, size, rule=rule, forced=forced, y=data.y, rng=np.random.default_rng(0)),
+        references={NUMPY: ways[rule]},
+        check=lambda chosen, results: require_equal("retained subset", chosen, results[NUMPY]),
+    )

@@ -53,9 +53,7 @@ def test_nan_where_the_covariance_is_singular():
     likelihood = Likelihood(KERNELS["rbf"], np.zeros((3, 1)), np.ones(3))
     theta = np.array([0.0, 0.0, -np.inf])
     assert np.isnan(likelihood(theta)[0])
-    value, gradient = likelihood.negated(theta)
-    assert value == 1e25 and not gradient.any()
-    assert likelihood.n_evaluations == 2
+    assert likelihood.n_evaluations == 1
 
 
 def test_the_search_reaches_the_references_maximum():

@@ -16,6 +16,7 @@ from gssbo.precision import PrecisionCache, precision_matrix
 from gssbo.selection.subset import select
 
 NUMPY, FLOOR, ANEW = "NumPy", "potrf + potri alone", "recomputed"
+UNUSED = np.random.default_rng(0)  # the vector, scalar and max-min rules draw nothing
 
 
 def forced_members(n: int, size: int) -> np.ndarray:
@@ -27,7 +28,7 @@ def choose(data: Data, size: int, cache: PrecisionCache | None = None) -> np.nda
     """Our way: embeddings of the pool, then the vector rule."""
     embedding = Embedding(data.kernel, data.noise, data.X, cache)
     forced = forced_members(len(data.X), size)
-    return select(embedding, size, rule="vector", forced=forced, y=None, rng=np.random.default_rng(0))
+    return select(embedding, size, rule="vector", forced=forced, y=None, rng=UNUSED)
 
 
 def lapack_floor(data: Data) -> Any:
@@ -141,6 +142,11 @@ def greedy(rule: str, n: int, size: int = 100, d: int = 6) -> Workload:
     P = embedding.precision.copy()
     forced = forced_members(n, size)
     uniforms = np.random.default_rng(0).random(size - len(forced))
+
+    def ours() -> np.ndarray:
+        rng = np.random.default_rng(0) if rule == "kmeans++" else UNUSED
+        return select(embedding, size, rule=rule, forced=forced, y=data.y, rng=rng)
+
     ways = {
         "vector": lambda: reference.select_vector(P, size, forced),
         "scalar": lambda: reference.select_scalar(reference.response_scores(P, data.z), size, forced),
@@ -152,7 +158,7 @@ def greedy(rule: str, n: int, size: int = 100, d: int = 6) -> Workload:
     return Workload(
         name=f"rule {rule}, n={n}, M={size}",
         unit="ms",
-        ours=lambda: select(embedding, size, rule=rule, forced=forced, y=data.y, rng=np.random.default_rng(0)),
+        ours=ours,
         references={NUMPY: ways[rule]},
         check=lambda chosen, results: require_equal("retained subset", chosen, results[NUMPY]),
     )

@@ -1,4 +1,4 @@
-"""Maximum likelihood of the hyperparameters, by L-BFGS-B from a warm start and random restarts.
+"""Maximum likelihood of the hyperparameters, from a warm start and random restarts.
 
 Notation
 --------
@@ -15,14 +15,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize
 
-from gssbo._core import _gp, _linalg
+from gssbo._core import _gp, _mle
 from gssbo._typing import FloatArray
 
 __all__ = ["Likelihood", "MaximumLikelihood", "maximize_likelihood"]
 
-REJECTED = 1e25  # what the minimiser sees where K_y is not positive definite in doubles
+MAX_EVALUATIONS = 2000  # of L, from one start
+
+MESSAGES = {
+    _mle.CONVERGED: "relative decrease or projected gradient below its tolerance",
+    _mle.STALLED: "no further increase along the gradient",
+    _mle.LIMIT: f"{MAX_EVALUATIONS} evaluations spent",
+}
 
 
 class Likelihood:
@@ -38,29 +43,26 @@ class Likelihood:
     """
 
     def __init__(self, kind: int, X: FloatArray, z: FloatArray) -> None:
-        n, d = X.shape
         self._kind, self._X, self._z = kind, X, z
-        self._work = np.zeros((3, n, _linalg.padded(n)))
-        self._d = d
+        self._work = np.zeros(_gp.work_size(*X.shape))
         self.n_evaluations = 0
 
     def __call__(self, theta: FloatArray) -> tuple[float, FloatArray]:
         """L and dL/dtheta (d + 2,); L is NaN where K_y is not positive definite in doubles."""
         self.n_evaluations += 1
-        parameters = np.exp(theta)
-        gradient = np.zeros(self._d + 2)
-        value = _gp.log_likelihood(
-            self._kind, self._X, self._z, parameters[: self._d], parameters[-2], parameters[-1], 0.0,
-            self._work, gradient,
-        )  # fmt: skip
+        gradient = np.zeros(len(theta))
+        value = _gp.log_likelihood(self._kind, self._X, self._z, theta, self._work, gradient)
         return value, gradient
 
-    def negated(self, theta: FloatArray) -> tuple[float, FloatArray]:
-        """-L and its gradient, finite everywhere, for a minimiser."""
-        value, gradient = self(theta)
-        if not np.isfinite(value) or not np.isfinite(gradient).all():
-            return REJECTED, np.zeros_like(gradient)
-        return -value, -gradient
+    def climb(self, start: FloatArray, bounds: FloatArray) -> tuple[FloatArray, float, int]:
+        """Best theta reached from `start` within `bounds` (p, 2), its L, and how the search ended."""
+        theta = start.copy()
+        low, high = np.ascontiguousarray(bounds.T)
+        value, n_evaluations, status = _mle.climb(
+            self._kind, self._X, self._z, low, high, MAX_EVALUATIONS, self._work, theta
+        )
+        self.n_evaluations += n_evaluations
+        return theta, value, status
 
 
 @dataclass(frozen=True)
@@ -78,15 +80,11 @@ class MaximumLikelihood:
 def maximize_likelihood(likelihood: Likelihood, starts: FloatArray, bounds: FloatArray) -> MaximumLikelihood:
     """Climb L from each row of `starts` (s, p) within `bounds` (p, 2), both in log parameters.
 
-    `success` is False when no start reached a finite likelihood; `theta` is then the first start.
+    `success` is False when no start has a finite likelihood; `theta` is then the first start.
     """
-    best = MaximumLikelihood(starts[0], -np.inf, 0, len(starts), False, "no start reached a finite likelihood")
-    for start in np.clip(starts, bounds[:, 0], bounds[:, 1]):
-        result = minimize(likelihood.negated, start, jac=True, method="L-BFGS-B", bounds=bounds)
-        value = -float(result.fun)
-        if value > max(best.value, -REJECTED) and np.isfinite(result.x).all():
-            theta = np.clip(result.x, bounds[:, 0], bounds[:, 1])
-            best = MaximumLikelihood(theta, value, 0, len(starts), True, str(result.message))
-    return MaximumLikelihood(
-        best.theta, best.value, likelihood.n_evaluations, best.n_starts, best.success, best.message
-    )
+    theta, value, message = starts[0], -np.inf, "no start has a finite likelihood"
+    for start in starts:
+        reached, height, status = likelihood.climb(start, bounds)
+        if height > value:
+            theta, value, message = reached, height, MESSAGES[status]
+    return MaximumLikelihood(theta, value, likelihood.n_evaluations, len(starts), bool(np.isfinite(value)), message)

@@ -10,16 +10,9 @@ def fit(
     U: FloatArray,
     alpha: FloatArray,
 ) -> float: ...
+def work_size(n: int, d: int) -> int: ...
 def log_likelihood(
-    kind: int,
-    X: FloatArray,
-    z: FloatArray,
-    lengthscale: FloatArray,
-    variance: float,
-    noise: float,
-    jitter: float,
-    work: FloatArray,
-    gradient: FloatArray,
+    kind: int, X: FloatArray, z: FloatArray, theta: FloatArray, work: FloatArray, gradient: FloatArray
 ) -> float: ...
 def posterior(
     kind: int,

@@ -14,15 +14,16 @@ References
 2. Rasmussen and Williams, Gaussian Processes for Machine Learning, MIT Press 2006: algorithm 2.1, equation 5.9.
 """
 from libc.float cimport DBL_EPSILON
-from libc.math cimport NAN, log
+from libc.math cimport NAN, exp, log
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-from _simd cimport (
+from gssbo._core._simd cimport (
     GSSBO_LANES,
     GSSBO_PAD,
     gssbo_factor_scratch,
     gssbo_inverse_scratch,
+    gssbo_padded,
     gssbo_simd,
     gssbo_simd_table,
 )
@@ -33,10 +34,6 @@ cdef enum:
     CHUNK = 128     # candidates scored at once; a multiple of GSSBO_PAD
 
 cdef double LOG_2PI = 1.8378770664093454836
-
-
-cdef inline Py_ssize_t padded(Py_ssize_t n) noexcept nogil:
-    return (n + GSSBO_PAD - 1) // GSSBO_PAD * GSSBO_PAD
 
 
 cdef void scale(
@@ -143,56 +140,80 @@ def fit(
     return value
 
 
+cdef Py_ssize_t likelihood_work(Py_ssize_t n, Py_ssize_t d) noexcept nogil:
+    """Elements of scratch `likelihood` needs."""
+    cdef Py_ssize_t ld = gssbo_padded(n)
+    return 3 * n * ld + (n + ld + GSSBO_LANES + 1) * d + 2 * ld + gssbo_inverse_scratch(n)
+
+
+cdef double likelihood(
+    int kind,
+    Py_ssize_t n,
+    Py_ssize_t d,
+    const double *X,                # IN (n, d)
+    const double *z,                # IN (n,)
+    const double *theta,            # IN (d + 2,)
+    double *work,                   # OUT (likelihood_work(n, d),), zero in the padding of its first n ld elements
+    double *gradient,               # OUT (d + 2,), dL/dtheta
+) noexcept nogil:
+    """L and its gradient; NaN when K_y is not positive definite in doubles."""
+    cdef Py_ssize_t ld = gssbo_padded(n), i, j, left
+    cdef double *K = work
+    cdef double *radial = K + n * ld
+    cdef double *P = radial + n * ld
+    cdef double *rows = P + n * ld
+    cdef double *columns = rows + n * d
+    cdef double *lengthscale = columns + ld * d
+    cdef double *lanes = lengthscale + d
+    cdef double *alpha = lanes + GSSBO_LANES * d
+    cdef double *weight = alpha + ld
+    cdef double *scratch = weight + ld
+    cdef double value, noise = exp(theta[d + 1]), fit_term = 0.0, trace = 0.0
+    for i in range(d):
+        lengthscale[i] = exp(theta[i])
+    scale(n, d, X, X, lengthscale, ld, rows, columns)
+    upper_gram(kind, n, d, rows, columns, exp(theta[d]), noise, ld, K, radial)
+    value = factor_and_solve(n, z, ld, K, alpha, scratch)
+    if value != value:
+        return value
+    simd.invert(n, K, ld, P, ld, scratch)
+    memset(lanes, 0, GSSBO_LANES * d * sizeof(double))
+    for i in range(n):
+        fit_term += alpha[i] * z[i]
+        trace += alpha[i] * alpha[i] - P[i * ld + i]
+        # Whole vectors: weights of the columns up to i and of the padding are zero.
+        left = (i + 1) // GSSBO_LANES * GSSBO_LANES
+        memset(weight, 0, (ld - left) * sizeof(double))
+        simd.likelihood_weights(n - i - 1, alpha[i], alpha + i + 1, P + i * ld + i + 1, radial + i * ld + i + 1,
+                                weight + i + 1 - left)
+        simd.weighted_squares(n - left, d, columns + left, ld, rows + i * d, weight, lanes)
+    for i in range(d):
+        gradient[i] = 0.0
+        for j in range(GSSBO_LANES):
+            gradient[i] += lanes[i * GSSBO_LANES + j]
+    # tr(W K) = tr(W K_y) - noise tr(W), and tr(W K_y) = alpha.z - n
+    gradient[d] = 0.5 * (fit_term - n - noise * trace)
+    gradient[d + 1] = 0.5 * noise * trace
+    return value
+
+
+def work_size(Py_ssize_t n, Py_ssize_t d):
+    """Elements of scratch for `log_likelihood` and `_mle.climb`."""
+    return likelihood_work(n, d)
+
+
 def log_likelihood(
     int kind,
     const double[:, ::1] X,             # IN (n, d)
     const double[::1] z,                # IN (n,)
-    const double[::1] lengthscale,      # IN (d,)
-    double variance,
-    double noise,
-    double jitter,                      # added to the diagonal, not part of theta
-    double[:, :, ::1] work,             # OUT (3, n, ld), scratch
+    const double[::1] theta,            # IN (d + 2,)
+    double[::1] work,                   # INOUT (work_size(n, d),), zeros at first
     double[::1] gradient,               # OUT (d + 2,), dL/dtheta
 ):
     """L and its gradient; NaN when K_y is not positive definite in doubles."""
-    cdef Py_ssize_t n = X.shape[0], d = X.shape[1], ld = work.shape[2], i, j, left
-    cdef double *K = &work[0, 0, 0]
-    cdef double *radial = &work[1, 0, 0]
-    cdef double *P = &work[2, 0, 0]
-    cdef double *rows = <double *> malloc(((n + ld + GSSBO_LANES) * d + 2 * ld + gssbo_inverse_scratch(n))
-                                          * sizeof(double))
-    if rows == NULL:
-        raise MemoryError
-    cdef double *columns = rows + n * d
-    cdef double *alpha = columns + ld * d
-    cdef double *weight = alpha + ld
-    cdef double *lanes = weight + ld
-    cdef double *scratch = lanes + GSSBO_LANES * d
-    cdef double value, fit_term = 0.0, trace = 0.0
+    cdef double value
     with nogil:
-        scale(n, d, &X[0, 0], &X[0, 0], &lengthscale[0], ld, rows, columns)
-        upper_gram(kind, n, d, rows, columns, variance, noise + jitter, ld, K, radial)
-        value = factor_and_solve(n, &z[0], ld, K, alpha, scratch)
-        if value == value:
-            simd.invert(n, K, ld, P, ld, scratch)
-            memset(lanes, 0, GSSBO_LANES * d * sizeof(double))
-            for i in range(n):
-                fit_term += alpha[i] * z[i]
-                trace += alpha[i] * alpha[i] - P[i * ld + i]
-                # Whole vectors: weights of the columns up to i and of the padding are zero.
-                left = (i + 1) // GSSBO_LANES * GSSBO_LANES
-                memset(weight, 0, (ld - left) * sizeof(double))
-                simd.likelihood_weights(n - i - 1, alpha[i], alpha + i + 1, P + i * ld + i + 1,
-                                        radial + i * ld + i + 1, weight + i + 1 - left)
-                simd.weighted_squares(n - left, d, columns + left, ld, rows + i * d, weight, lanes)
-            for i in range(d):
-                gradient[i] = 0.0
-                for j in range(GSSBO_LANES):
-                    gradient[i] += lanes[i * GSSBO_LANES + j]
-            # tr(W K) = tr(W K_y) - (noise + jitter) tr(W), and tr(W K_y) = alpha.z - n
-            gradient[d] = 0.5 * (fit_term - n - (noise + jitter) * trace)
-            gradient[d + 1] = 0.5 * noise * trace
-    free(rows)
+        value = likelihood(kind, X.shape[0], X.shape[1], &X[0, 0], &z[0], &theta[0], &work[0], &gradient[0])
     return value
 
 

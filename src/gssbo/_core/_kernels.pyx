@@ -14,7 +14,7 @@ near-duplicates far from the origin. All lengthscales are positive.
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-from _simd cimport GSSBO_PAD, gssbo_simd, gssbo_simd_table
+from gssbo._core._simd cimport GSSBO_PAD, gssbo_simd, gssbo_simd_table
 
 cdef const gssbo_simd_table *simd = gssbo_simd()
 

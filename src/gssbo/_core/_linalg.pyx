@@ -14,7 +14,7 @@ a loop of argmax decisions amplifies into a different run, and below n = 200 the
 """
 from libc.stdlib cimport free, malloc
 
-from _simd cimport (
+from gssbo._core._simd cimport (
     GSSBO_PAD,
     GSSBO_PRODUCT_SCRATCH,
     gssbo_factor_scratch,

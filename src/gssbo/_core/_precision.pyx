@@ -21,7 +21,7 @@ from libc.math cimport INFINITY
 from libc.stdlib cimport free, malloc
 from libc.string cimport memmove, memset
 
-from _simd cimport gssbo_simd, gssbo_simd_table
+from gssbo._core._simd cimport gssbo_simd, gssbo_simd_table
 
 cdef const gssbo_simd_table *simd = gssbo_simd()
 

@@ -20,7 +20,7 @@ from libc.math cimport INFINITY, fabs, sqrt
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-from _simd cimport GSSBO_PAD, gssbo_simd, gssbo_simd_table
+from gssbo._core._simd cimport GSSBO_PAD, gssbo_simd, gssbo_simd_table
 
 cdef const gssbo_simd_table *simd = gssbo_simd()
 

@@ -1,0 +1,181 @@
+"""Which workloads a report runs, and at which sizes: quick (under 90 seconds), full, and tiny (for the tests)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from bench.workloads import Workload, dense, gaussian_process, loop, process, selection
+
+
+class Section(NamedTuple):
+    """A heading, and how to build what is under it; nothing is built until its turn comes."""
+
+    title: str
+    builders: tuple[Callable[[], Workload], ...]
+
+
+class Bound(NamedTuple):
+    """A bound on our own times at different sizes: the largest of `ratios` at most `limit`."""
+
+    name: str
+    workloads: tuple[str, ...]
+    consecutive: bool  # each size over the one before; otherwise the slowest over the fastest
+    limit: float
+
+    def value(self, seconds: dict[str, float]) -> float:
+        """The ratio that is bounded."""
+        times = [seconds[name] for name in self.workloads]
+        if self.consecutive:
+            return max(later / earlier for earlier, later in zip(times, times[1:], strict=False))
+        return max(times) / min(times)
+
+
+class Plan(NamedTuple):
+    """Sections, bounds across them, and how often to repeat: `budget` is seconds for a path of a workload."""
+
+    sections: tuple[Section, ...]
+    bounds: tuple[Bound, ...]
+    repetitions: int
+    budget: float
+    memory: tuple[int, int] | None = (20_000, 10)
+
+
+STEPS = (50, 99, 100, 101, 200)
+BULK = (1_000, 10_000, 100_000)
+
+BOUNDS = (
+    Bound(
+        "growth of the cached refresh, n=2000 over n=1000",
+        ("cached refresh: append and select, n=1000, M=100", "cached refresh: append and select, n=2000, M=100"),
+        True,
+        4.5,
+    ),
+    Bound(
+        f"largest jump of ask between n = {', '.join(map(str, STEPS))}",
+        tuple(f"ask, defaults, hartmann6, n={n}" for n in STEPS),
+        True,
+        2.0,
+    ),
+    Bound(
+        f"slowest over fastest ask, n = {', '.join(f'{n:,}' for n in BULK)}",
+        tuple(f"ask, told in bulk, hartmann6, n={n:,}" for n in BULK),
+        False,
+        1.3,
+    ),
+)
+
+
+def _parts(
+    *,
+    refits: dict[str, tuple[tuple[int, ...], int]],
+    slices: tuple[tuple[str, int, int, str], ...],
+    asks: int,
+    seeds: int,
+) -> tuple[Section, ...]:
+    gp, sel = gaussian_process, selection
+    return (
+        Section(
+            "Gaussian process",
+            (
+                *(lambda n=n, d=d: gp.likelihood(n, d) for n, d in ((100, 6), (100, 50), (1000, 6))),
+                *(lambda p=p, s=s, c=c: gp.refit(p, s, c) for p, (s, c) in refits.items()),
+                lambda: gp.score(6, 10_000),
+                lambda: gp.score(50, 5_000),
+            ),
+        ),
+        Section(
+            "Selection",
+            (
+                lambda: sel.full_pool(1000),
+                lambda: sel.cached_refresh(1000),
+                lambda: sel.cached_refresh(2000),
+                *(lambda rule=rule: sel.greedy(rule, 400) for rule in ("scalar", "kmeans++", "maxmin")),
+            ),
+        ),
+        Section(
+            "Linear algebra and kernels",
+            (
+                *(lambda n=n: dense.cholesky(n) for n in (100, 1000)),
+                *(lambda n=n: dense.inverse(n) for n in (100, 1000)),
+                lambda: dense.gram(1000, 6),
+                lambda: dense.cross(100, 10_000, 6),
+            ),
+        ),
+        Section("Whole iterations", tuple(lambda s=s: loop.iterations(*s) for s in slices)),
+        Section(
+            "History length, telling, importing",
+            (
+                *(lambda n=n: loop.ask(n, seeds=seeds) for n in STEPS),
+                *(lambda n=n: loop.bulk_ask(n) for n in BULK),
+                lambda: loop.tell(100_000, 20),
+                lambda: loop.tell(100_000, 20, 100),
+                lambda: loop.threads(asks),
+                process.import_time,
+            ),
+        ),
+    )
+
+
+QUICK = Plan(
+    _parts(
+        refits={"hartmann6": ((120,), 4), "powell50": ((120,), 1)},
+        slices=(
+            ("hartmann6", 101, 1, "GSSBO"),
+            ("hartmann6", 300, 1, "GSSBO"),
+            ("hartmann6", 300, 1, "GSSBO, frozen and cached"),
+            ("hartmann6", 200, 1, "full-data GP-UCB"),
+            ("powell50", 101, 1, "GSSBO"),
+        ),
+        asks=15,
+        seeds=3,
+    ),
+    BOUNDS,
+    repetitions=5,
+    budget=0.5,
+)
+
+FULL = Plan(
+    _parts(
+        refits={"hartmann6": ((120, 400, 800), 20), "powell50": ((120, 400, 800), 7)},
+        slices=(
+            *(("hartmann6", n, 20, "GSSBO") for n in (100, 300, 600, 1000)),
+            *(("hartmann6", n, 20, "GSSBO, frozen and cached") for n in (300, 600, 1000)),
+            *(("hartmann6", n, 3, "full-data GP-UCB") for n in (100, 300, 600, 1000)),
+            *(("powell50", n, 5, "GSSBO") for n in (100, 300, 600, 1000)),
+        ),
+        asks=50,
+        seeds=5,
+    ),
+    BOUNDS,
+    repetitions=15,
+    budget=10.0,
+)
+
+TINY = Plan(
+    (
+        Section(
+            "Tiny",
+            (
+                lambda: gaussian_process.likelihood(12, 3),
+                lambda: gaussian_process.score(3, 50, 12),
+                lambda: selection.full_pool(30, 10, 3),
+                lambda: selection.cached_refresh(30, 10, 3),
+                lambda: selection.append(30, 3),
+                *(lambda r=r: selection.greedy(r, 30, 10, 3) for r in ("vector", "scalar", "kmeans++", "maxmin")),
+                lambda: dense.cholesky(20),
+                lambda: dense.inverse(20),
+                lambda: dense.gram(20, 3),
+                lambda: dense.cross(20, 30, 3),
+                lambda: loop.ask(22, seeds=2),
+                lambda: loop.bulk_ask(30),
+                lambda: loop.tell(50, 3),
+                lambda: loop.tell(50, 3, 7),
+            ),
+        ),
+    ),
+    (),
+    repetitions=2,
+    budget=0.05,
+    memory=None,
+)

@@ -1,0 +1,199 @@
+"""Whole iterations and single asks of the optimizer, beside the loop on scikit-learn and at growing histories."""
+
+from __future__ import annotations
+
+import copy
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+import gssbo
+from bench import sklearn_path
+from bench.workloads.base import Disagreement, Target, Work, Workload, require_equal
+from bench.workloads.inputs import history, unit_box
+from gssbo import reference
+from gssbo.gp import GaussianProcess
+from gssbo.methods import method_options
+from gssbo.problems import get_problem
+
+SKLEARN = "scikit-learn loop"
+N_INIT = 20
+
+VARIANTS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
+    # name: method, what differs from it, options of the loop on scikit-learn
+    "GSSBO": ("gssbo", {}, {}),
+    "GSSBO, frozen and cached": ("gssbo", {"refit": "frozen", "refresh": "cached"}, {"freeze_at_switch": True}),
+    "full-data GP-UCB": ("gp-ucb", {}, {"full_data": True}),
+}
+
+TARGETS = {
+    ("hartmann6", "GSSBO"): 20.0,
+    ("powell50", "GSSBO"): 60.0,
+    ("hartmann6", "GSSBO, frozen and cached"): 40.0,
+    ("hartmann6", "full-data GP-UCB"): 10.0,
+}
+
+
+def _bulk_theta(X: np.ndarray, y: np.ndarray, size: int) -> np.ndarray:
+    """Hyperparameters of scikit-learn's fit on the forced and evenly spaced observations."""
+    rows = reference.bulk_indices(len(y), size, reference.forced_indices(len(y), N_INIT))
+    return sklearn_path.theta_of(sklearn_path.fit(X[rows], y[rows], None, np.random.default_rng(0)).kernel_)
+
+
+def iterations(problem: str, n: int, count: int, variant: str = "GSSBO", subset_size: int = 100) -> Workload:
+    """`count` iterations (tell, select, refit, score) from n observations on, on the same history.
+
+    The check fixes the hyperparameters, which the two loops otherwise find by different searches, and asks for the
+    same retained subset and the same suggestion.
+    """
+    method, changes, sklearn_options = VARIANTS[variant]
+    X, y = history(problem, n + count - 1)
+    d = X.shape[1]
+    full_data = sklearn_options.get("full_data", False)
+    options = method_options(method, None if full_data else subset_size) | changes
+    sklearn_options = sklearn_options | {"n_init": N_INIT, "subset_size": subset_size, "seed": 0}
+    theta = _bulk_theta(X[:n], y[:n], subset_size if n > subset_size else n)
+
+    prepared = gssbo.Optimizer(unit_box(d), maximize=True, rng=0, **options)
+    prepared.tell(X[: n - 1], y[: n - 1])
+    prepared.ask()  # the first fit is a cold one, and not of the slice
+    box: list[gssbo.Optimizer] = []
+
+    def before() -> None:
+        box[:] = [copy.deepcopy(prepared)]
+
+    def ours() -> np.ndarray:
+        for i in range(n - 1, n - 1 + count):
+            box[0].tell(X[i], y[i])
+            suggestion = box[0].ask()
+        return suggestion
+
+    def sklearn() -> np.ndarray:
+        # With a start given, nothing of a slice goes untimed.
+        start = {"initial_theta": theta} if n > subset_size and not full_data else {}
+        return sklearn_path.iterate(X, y, count, **start, **sklearn_options).suggestions[-1]
+
+    def check(_: Any, results: Mapping[str, Any]) -> None:
+        lengthscales, variance, noise = reference.unpack(theta)
+        fixed = GaussianProcess(lengthscale=lengthscales, variance=variance, noise=noise, fit_hyperparameters=False)
+        optimizer = gssbo.Optimizer(unit_box(d), maximize=True, rng=0, **options | {"surrogate": fixed})
+        optimizer.tell(X[:n], y[:n])
+        suggestion = optimizer.ask()
+        other = sklearn_path.iterate(X[:n], y[:n], 1, frozen_theta=theta, **sklearn_options)
+        require_equal("retained subset", optimizer.retained, other.retained[0])
+        require_equal("suggestion", suggestion, other.suggestions[0])
+
+    ratio = TARGETS.get((problem, variant)) if subset_size == 100 and n >= 100 else None
+    return Workload(
+        name=f"iteration, {variant}, {problem}, n={n}",
+        unit="ms",
+        ours=ours,
+        references={SKLEARN: sklearn},
+        check=check,
+        targets=(Target(SKLEARN, ratio),) if ratio else (),
+        before=before,
+        per=count,
+    )
+
+
+def ask(n: int, problem: str = "hartmann6", seeds: int = 5) -> Workload:
+    """A suggestion with n observations held, defaults, mean over the seeds."""
+    X, y = history(problem, n)
+    prepared = []
+    for seed in range(seeds):
+        optimizer = gssbo.Optimizer(unit_box(X.shape[1]), maximize=True, rng=seed)
+        optimizer.tell(X[: n - 1], y[: n - 1])
+        optimizer.ask()
+        prepared.append(optimizer)
+    ready: list[gssbo.Optimizer] = []
+
+    def before() -> None:
+        ready[:] = copy.deepcopy(prepared)
+        for optimizer in ready:
+            optimizer.tell(X[n - 1], y[n - 1])
+
+    return Workload(
+        name=f"ask, defaults, {problem}, n={n}",
+        unit="ms",
+        ours=lambda: [optimizer.ask() for optimizer in ready],
+        references={},
+        before=before,
+        per=seeds,
+    )
+
+
+def bulk_ask(n: int, problem: str = "hartmann6") -> Workload:
+    """A suggestion after n uniform observations told in bulk, defaults: M = 100, automatic pool."""
+    fun = get_problem(problem)
+    X = reference.to_user(np.random.default_rng(0).random((n, fun.dim)), np.asarray(fun.bounds, dtype=float))
+    optimizer = gssbo.Optimizer(fun.bounds, rng=0)
+    optimizer.tell(X, fun(X))
+    last: list[np.ndarray] = [optimizer.ask()]
+
+    def before() -> None:
+        optimizer.tell(last[0], fun(last[0]))
+
+    def ours() -> np.ndarray:
+        last[0] = optimizer.ask()
+        return last[0]
+
+    return Workload(name=f"ask, told in bulk, {problem}, n={n:,}", unit="ms", ours=ours, references={}, before=before)
+
+
+def tell(n: int, d: int, chunks: int = 1) -> Workload:
+    """Telling n observations of d numbers, in equal chunks."""
+    X = np.random.default_rng(0).random((n, d))
+    y = X.sum(axis=1)
+    box: list[gssbo.Optimizer] = []
+    parts = list(zip(np.array_split(X, chunks), np.array_split(y, chunks), strict=True))
+
+    def before() -> None:
+        box[:] = [gssbo.Optimizer(unit_box(d), rng=0)]
+
+    def ours() -> int:
+        for points, values in parts:
+            box[0].tell(points, values)
+        return box[0].n_told
+
+    def check(told: int, _: Mapping[str, Any]) -> None:
+        if told != n:
+            raise Disagreement(f"{told} observations told, not {n}")
+
+    return Workload(
+        name=f"tell {n:,} x {d} in {chunks} {'call' if chunks == 1 else 'chunks'}",
+        unit="ms",
+        ours=ours,
+        references={},
+        check=check,
+        work=Work(2.0 * 8 * n * (2 * d + 1), "copy"),  # user points, unit points, responses: read and written
+        targets=(Target(seconds=2.0 if chunks == 1 else 4.0),) if (n, d) == (100_000, 20) else (),
+        before=before,
+    )
+
+
+def _asks(count: int, threads: int) -> np.ndarray:
+    fun = get_problem("hartmann6")
+    with threadpool_limits(threads):
+        optimizer = gssbo.Optimizer(fun.bounds, rng=0, subset_size=30)
+        suggestions = []
+        for _ in range(N_INIT + count):
+            x = optimizer.ask()
+            optimizer.tell(x, fun(x))
+            suggestions.append(x)
+    return np.array(suggestions)
+
+
+def threads(count: int = 50) -> Workload:
+    """Asks with eight BLAS threads allowed; the reference is the same with one."""
+    return Workload(
+        name=f"{count} asks, eight BLAS threads allowed",
+        unit="ms",
+        ours=functools.partial(_asks, count, 8),
+        references={"one thread": functools.partial(_asks, count, 1)},
+        check=lambda eight, one: require_equal("suggestions", eight, one["one thread"]),
+        targets=(Target("one thread", 1 / 1.25),),
+        per=count,
+    )

@@ -93,7 +93,8 @@ def main(name: str, calls: int) -> None:
     X, lengthscale = _points(n, d), array("d", [1.0] * d)
     ld = linalg.padded(n)
     if name.startswith("likelihood"):
-        z, work, gradient = array("d", (X[i, 0] - 0.5 for i in range(n))), _doubles(3, n, ld), array("d", [0.0] * (d + 2))
+        z = array("d", (X[i, 0] - 0.5 for i in range(n)))
+        work, gradient = _doubles(3, n, ld), array("d", [0.0] * (d + 2))
         for _ in range(calls):
             value = gp.log_likelihood(kind, X, z, lengthscale, 1.0, 1e-2, 0.0, work, gradient)
         assert math.isfinite(value)

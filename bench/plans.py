@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -27,7 +28,7 @@ class Bound(NamedTuple):
         """The ratio that is bounded."""
         times = [seconds[name] for name in self.workloads]
         if self.consecutive:
-            return max(later / earlier for earlier, later in zip(times, times[1:], strict=False))
+            return max(later / earlier for earlier, later in itertools.pairwise(times))
         return max(times) / min(times)
 
 

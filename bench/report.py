@@ -133,8 +133,8 @@ def memory_section(n: int, d: int) -> tuple[str, dict[str, Any]]:
         return f"\n### Memory\n\nNot measured: {error}", {}
     met = found["after ask"] <= MEMORY_LIMIT
     text = (
-        f"\n### Memory\n\nPeak beyond the {found['data']:.1f} MB of data, {n:,} x {d}: {found['after tell']:.1f} MB after "
-        f"telling, {found['after ask']:.1f} MB after one suggestion (at most {MEMORY_LIMIT:g} MB: "
+        f"\n### Memory\n\nPeak beyond the {found['data']:.1f} MB of data, {n:,} x {d}: {found['after tell']:.1f} MB "
+        f"after telling, {found['after ask']:.1f} MB after one suggestion (at most {MEMORY_LIMIT:g} MB: "
         f"{'met' if met else 'MISSED'}). Scoring 200,000 candidates adds {each:.0f} bytes to the peak for each of "
         "them; mean and standard deviation are 16."
     )

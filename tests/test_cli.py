@@ -305,7 +305,11 @@ def test_interrupt_before_anything_was_evaluated() -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to another process")
 def test_ctrl_c_prints_the_report_and_ends_with_130() -> None:
-    code = "import sys; from gssbo.cli import main; sys.exit(main(['run', 'levy2', '--n-evals', '100000']))"
+    # A process started in the background inherits SIGINT ignored; Python raises KeyboardInterrupt only otherwise.
+    code = (
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from gssbo.cli import main; sys.exit(main(['run', 'levy2', '--n-evals', '100000']))"
+    )
     with subprocess.Popen(
         [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:

@@ -55,7 +55,7 @@ NARROWED = {"problems": (1, 2)}
 ALONE = "reference"
 
 # What compiled modules may import or cimport, and the one of them that knows BLAS and LAPACK.
-CORE_MAY_IMPORT = {"cython", "libc", "scipy"}
+CORE_MAY_IMPORT = {"cpython", "cython", "libc", "scipy"}
 BLAS_MODULE = "_linalg"
 
 Graph = dict[str, set[str]]

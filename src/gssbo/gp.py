@@ -292,7 +292,8 @@ class GaussianProcess:
         if return_std:
             return mean, self.y_std_ * std
         if return_cov:
-            return mean, self.y_std_**2 * self._posterior_covariance(points)
+            with np.errstate(over="ignore", under="ignore"):  # beyond doubles the covariance is inf or 0
+                return mean, self.y_std_ * (self.y_std_ * self._posterior_covariance(points))
         return mean
 
     def posterior(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:

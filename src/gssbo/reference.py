@@ -414,7 +414,7 @@ def reference_loop(
         n = len(y)
         forced = forced_indices(n, n_init, retain_initial, retain_newest)
         if M is None and dynamic_factor and switch_now(seconds, dynamic_factor) and n > len(forced):
-            M = switched_at = n  # line 8
+            M = n  # line 8; retention begins with the next observation
         retained = np.arange(n)
         if M is not None and n > M:
             switched_at = switched_at or n

@@ -116,7 +116,7 @@ def climb(
 
     UNUSABLE: the likelihood is not finite at the start. Signals are handled between evaluations.
     """
-    cdef Py_ssize_t n = X.shape[0], d = X.shape[1], p = d + 2, i, trial
+    cdef Py_ssize_t n = X.shape[0], d = X.shape[1], p = d + 2, i, _trial
     cdef Py_ssize_t stored = 0, newest = MEMORY - 1, n_evaluations = 1
     cdef double *g = <double *> malloc((5 + 2 * MEMORY) * p * sizeof(double) + p)
     if g == NULL:
@@ -128,7 +128,7 @@ def climb(
     cdef double *S = accepted + p
     cdef double *Y = S + MEMORY * p
     cdef char *free_ = <char *> (Y + MEMORY * p)
-    cdef double f, f_trial, t, longest, slope, slope_trial, moved, sy, ss, yy, previous
+    cdef double f, f_trial, t, longest, slope, slope_trial, sy, ss, yy, previous
     cdef bint found, restarted = False
     cdef int status = LIMIT
     try:
@@ -159,7 +159,7 @@ def climb(
             t = fmin(t, LONGEST / longest)
 
             found = False
-            for trial in range(TRIALS):
+            for _trial in range(TRIALS):
                 slope = 0.0
                 for i in range(p):
                     trial_theta[i] = fmin(fmax(theta[i] + t * step[i], low[i]), high[i])

@@ -20,7 +20,7 @@ from libc.math cimport INFINITY, fabs, sqrt
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-from gssbo._core._simd cimport GSSBO_PAD, gssbo_simd, gssbo_simd_table
+from gssbo._core._simd cimport gssbo_padded, gssbo_simd, gssbo_simd_table
 
 cdef const gssbo_simd_table *simd = gssbo_simd()
 
@@ -69,7 +69,7 @@ cdef void add_cosines(Py_ssize_t n, Py_ssize_t ld, const double *source, bint sq
     cdef Py_ssize_t i
     cdef const double *column = source + member * ld
     if not squared:
-        simd.product_vector(n, n, source, ld, column, work)
+        simd.symmetric_product(n, source, ld, column, work)
         column = work
     for i in range(n):
         h[i] += column[i] * inverse[i] * inverse[member]
@@ -84,12 +84,13 @@ def greedy_cosine(
 ):
     """Vector rule: repeatedly add the member with the smallest cumulative cosine to the retained ones."""
     cdef Py_ssize_t ld = source.shape[1], size = chosen.shape[0], f = forced.shape[0], i, j, a
-    cdef double *h = <double *> malloc(3 * n * sizeof(double) + n)
+    cdef Py_ssize_t padded = gssbo_padded(n)
+    cdef double *h = <double *> malloc(3 * padded * sizeof(double) + n)
     if h == NULL:
         raise MemoryError
-    cdef double *inverse = h + n
-    cdef double *work = inverse + n
-    cdef char *retained = <char *> (work + n)
+    cdef double *inverse = h + padded
+    cdef double *work = inverse + padded
+    cdef char *retained = <char *> (work + padded)
     with nogil:
         memset(retained, 0, n)
         memset(h, 0, n * sizeof(double))
@@ -102,11 +103,10 @@ def greedy_cosine(
                 add_cosines(n, ld, &source[0, 0], True, inverse, a, work, h)
         if not squared and f > 0:
             # All forced columns at once: h = P (sum_j g_j / |g_j|) / |g_i|; `work` is free until the first pick.
-            memset(work, 0, n * sizeof(double))
+            memset(work, 0, padded * sizeof(double))
             for j in range(f):
-                for i in range(n):
-                    work[i] += source[forced[j], i] * inverse[forced[j]]
-            simd.product_vector(n, n, &source[0, 0], ld, work, h)
+                simd.add_scaled(n, inverse[forced[j]], &source[forced[j], 0], work)
+            simd.symmetric_product(n, &source[0, 0], ld, work, h)
             for i in range(n):
                 h[i] *= inverse[i]
         for j in range(f, size):
@@ -156,13 +156,14 @@ def kmeans_plus_plus(
     """k-means++ seeding among the unit embeddings: a pick is drawn with probability proportional to its
     squared distance 2 - 2 C_ij from the nearest retained one."""
     cdef Py_ssize_t ld = source.shape[1], size = chosen.shape[0], f = forced.shape[0], i, j, a
-    cdef double *distance = <double *> malloc(4 * n * sizeof(double) + n)
+    cdef Py_ssize_t padded = gssbo_padded(n)
+    cdef double *distance = <double *> malloc(4 * padded * sizeof(double) + n)
     if distance == NULL:
         raise MemoryError
-    cdef double *inverse = distance + n
-    cdef double *work = inverse + n
-    cdef double *cosines = work + n
-    cdef char *retained = <char *> (cosines + n)
+    cdef double *inverse = distance + padded
+    cdef double *work = inverse + padded
+    cdef double *cosines = work + padded
+    cdef char *retained = <char *> (cosines + padded)
     cdef double total, reached
     with nogil:
         memset(retained, 0, n)
@@ -212,7 +213,7 @@ def farthest_kernel(
 ):
     """Max-min rule: repeatedly add the member farthest, in kernel distance, from the nearest retained one."""
     cdef Py_ssize_t n = X.shape[0], d = X.shape[1], size = chosen.shape[0], f = forced.shape[0], i, j, k, a
-    cdef Py_ssize_t ld = (n + GSSBO_PAD - 1) // GSSBO_PAD * GSSBO_PAD
+    cdef Py_ssize_t ld = gssbo_padded(n)
     cdef double *columns = <double *> malloc((ld * d + d + ld + n) * sizeof(double) + n)
     if columns == NULL:
         raise MemoryError

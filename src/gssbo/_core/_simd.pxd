@@ -20,6 +20,8 @@ cdef extern from "simd.h" nogil:
                        double *scratch) noexcept nogil
         void (*product_vector)(Py_ssize_t k, Py_ssize_t n, const double *A, Py_ssize_t lda, const double *x,
                                double *y) noexcept nogil
+        void (*symmetric_product)(Py_ssize_t n, const double *P, Py_ssize_t ldp, const double *x,
+                                  double *y) noexcept nogil
         double (*dot)(Py_ssize_t n, const double *x, const double *y) noexcept nogil
         void (*squared_distances)(Py_ssize_t n, Py_ssize_t d, const double *XT, Py_ssize_t ldx, const double *x,
                                   double *r2) noexcept nogil

@@ -397,6 +397,42 @@ static void product_vector(ptrdiff_t k, ptrdiff_t n, const double *A, ptrdiff_t 
             y[j] += x[p] * A[p * lda + j];
 }
 
+/* Rows i to i + 3 serve twice: as rows (dot products with x) and as columns (added to y). */
+static void symmetric_product(ptrdiff_t n, const double *P, ptrdiff_t ldp, const double *x, double *y)
+{
+    const ptrdiff_t end = round_up(n, W);
+    memset(y, 0, gssbo_padded(n) * sizeof(double));
+    for (ptrdiff_t i = 0; i < n; i += 4) {
+        const ptrdiff_t rows = least(4, n - i), right = round_up(i + rows, W);
+        const double *const p = P + i * ldp;
+        /* The corner on the diagonal, up to the next whole vector. */
+        for (ptrdiff_t r = 0; r < rows; r++) {
+            y[i + r] += p[r * ldp + i + r] * x[i + r];
+            for (ptrdiff_t j = i + r + 1; j < least(right, n); j++) {
+                y[i + r] += p[r * ldp + j] * x[j];
+                y[j] += p[r * ldp + j] * x[i + r];
+            }
+        }
+        if (rows < 4)
+            break; /* nothing is left to the right of the last rows */
+        const double x0 = x[i], x1 = x[i + 1], x2 = x[i + 2], x3 = x[i + 3];
+        vec a0 = {0}, a1 = {0}, a2 = {0}, a3 = {0};
+        for (ptrdiff_t j = right; j < end; j += W) {
+            const vec p0 = load(p + j), p1 = load(p + ldp + j), p2 = load(p + 2 * ldp + j), p3 = load(p + 3 * ldp + j);
+            const vec xj = load(x + j);
+            a0 += p0 * xj;
+            a1 += p1 * xj;
+            a2 += p2 * xj;
+            a3 += p3 * xj;
+            store(y + j, load(y + j) + ((p0 * x0 + p1 * x1) + (p2 * x2 + p3 * x3)));
+        }
+        y[i] += sum(a0);
+        y[i + 1] += sum(a1);
+        y[i + 2] += sum(a2);
+        y[i + 3] += sum(a3);
+    }
+}
+
 static double dot(ptrdiff_t n, const double *x, const double *y)
 {
     vec a0 = {0}, a1 = {0}, a2 = {0}, a3 = {0};
@@ -558,6 +594,7 @@ const gssbo_simd_table GSSBO_TABLE = {
     .solve = solve,
     .invert = invert,
     .product_vector = product_vector,
+    .symmetric_product = symmetric_product,
     .dot = dot,
     .squared_distances = squared_distances,
     .kernel_values = kernel_values,

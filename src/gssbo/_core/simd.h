@@ -50,6 +50,10 @@ typedef struct gssbo_simd_table {
     /* y (n) = A^T x for A (k, n). */
     void (*product_vector)(ptrdiff_t k, ptrdiff_t n, const double *A, ptrdiff_t lda, const double *x, double *y);
 
+    /* y (n) = P x for a symmetric P (n, n), of which only the upper triangle is read; ld padded, as are x and y,
+     * x with zeros from n on. */
+    void (*symmetric_product)(ptrdiff_t n, const double *P, ptrdiff_t ldp, const double *x, double *y);
+
     double (*dot)(ptrdiff_t n, const double *x, const double *y);
 
     /* r2[j] = sum_k (XT[k, j] - x[k])^2 for j in [0, n), coordinates in units of the lengthscales. */

@@ -48,9 +48,7 @@ def complaints(wheel: Path, checkout: Path) -> list[str]:
         found += [f"{name} has no source" for name in sorted(built - compiled)]
         found += [f"{name}.pyi is missing" for name in sorted(compiled) if f"{name}.pyi" not in names]
         found += [f"{name} does not belong in a wheel" for name in sorted(names - plain - extensions)]
-        found += [
-            f"no {kind} in it" for kind in ("*.py", "*/py.typed", "*.csv") if not fnmatch.filter(names, kind)
-        ]
+        found += [f"no {kind} in it" for kind in ("*.py", "*/py.typed", "*.csv") if not fnmatch.filter(names, kind)]
         if not compiled:
             found.append("the checkout has no compiled module")
         if not fnmatch.filter(infos, "*.dist-info/licenses/LICENSE"):
@@ -59,18 +57,14 @@ def complaints(wheel: Path, checkout: Path) -> list[str]:
             found.append(f"larger than {LARGEST} bytes unpacked")
 
         build_path = str(checkout).encode()
-        found += [
-            f"{name} names the build folder" for name in sorted(infos) if build_path in archive.read(name)
-        ]
+        found += [f"{name} names the build folder" for name in sorted(infos) if build_path in archive.read(name)]
 
         metadata = archive.read(next(name for name in infos if name.endswith(".dist-info/METADATA"))).decode()
         required = re.findall(r"^Requires-Dist: *([\w.-]+)(?!.*\bextra\b)", metadata, re.MULTILINE)
         if sorted(required) != ["numpy", "scipy"]:
             found.append(f"requires {', '.join(sorted(required)) or 'nothing'} rather than numpy and scipy")
     if not found:
-        print(
-            f"{wheel.name}: {len(names)} files, {len(built)} compiled, {wheel.stat().st_size / 1024:.0f} KiB"
-        )
+        print(f"{wheel.name}: {len(names)} files, {len(built)} compiled, {wheel.stat().st_size / 1024:.0f} KiB")
     return found
 
 

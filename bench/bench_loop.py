@@ -14,7 +14,7 @@ def bench_gssbo(measure, n, threads, path):
     measure(loop.iterations, "hartmann6", n, 1, path=path, threads=threads)
 
 
-@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("path", ["gssbo", loop.SKLEARN_FROZEN, loop.SKLEARN])
 @pytest.mark.parametrize("n", [200, 1000])
 def bench_frozen(measure, n, path):
     measure(loop.iterations, "hartmann6", n, 1, "GSSBO, frozen and cached", path=path)

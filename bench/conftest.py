@@ -46,7 +46,7 @@ def measure(benchmark: Any) -> Callable[..., None]:
             benchmark.pedantic(
                 function,
                 setup=before,
-                rounds=max(1, min(50, int(LONGEST / max(seconds, SHORTEST)))),
+                rounds=max(1, workload.least, min(50, int(LONGEST / max(seconds, SHORTEST)))),
                 iterations=1 if before else max(1, min(1_000, int(SHORTEST / seconds))),
             )
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 from bench.workloads import Workload, dense, gaussian_process, loop, process, selection
 
@@ -32,6 +32,25 @@ class Bound(NamedTuple):
         return max(times) / min(times)
 
 
+class Total(NamedTuple):
+    """Summed seconds of one path over those of another, across slices of a run; at least `at_least`, if given."""
+
+    name: str
+    above: tuple[tuple[str, str], ...]  # workloads and labels
+    below: tuple[tuple[str, str], ...]
+    at_least: float | None = None
+
+    @property
+    def workloads(self) -> tuple[str, ...]:
+        """What must have been measured."""
+        return tuple(name for name, _ in (*self.above, *self.below))
+
+    def value(self, seconds: Mapping[str, Mapping[str, float]]) -> float:
+        """The ratio, from seconds by workload and label."""
+        above, below = (sum(seconds[name][label] for name, label in part) for part in (self.above, self.below))
+        return above / below
+
+
 class Plan(NamedTuple):
     """Sections, bounds across them, and how often to repeat: `budget` is seconds for a path of a workload."""
 
@@ -40,6 +59,7 @@ class Plan(NamedTuple):
     repetitions: int
     budget: float
     memory: tuple[int, int] | None = (20_000, 10)
+    totals: tuple[Total, ...] = ()
 
 
 STEPS = (50, 99, 100, 101, 200)
@@ -70,7 +90,7 @@ BOUNDS = (
 def _parts(
     *,
     refits: dict[str, tuple[tuple[int, ...], int]],
-    slices: tuple[tuple[str, int, int, str], ...],
+    slices: tuple[tuple[Any, ...], ...],
     asks: int,
     seeds: int,
 ) -> tuple[Section, ...]:
@@ -118,9 +138,37 @@ def _parts(
     )
 
 
+SLICES = (100, 300, 600, 1_000)
+
+
+def _slices(problem: str, variant: str, label: str) -> tuple[tuple[str, str], ...]:
+    start = 1 if "frozen" in variant else 0
+    return tuple((loop.iteration_name(problem, n, variant), label) for n in SLICES[start:])
+
+
+TOTALS = (
+    *(
+        Total(
+            f"slices of {variant}, {problem}: scikit-learn loop over gssbo",
+            _slices(problem, variant, loop.reference_label(variant)),
+            _slices(problem, variant, "gssbo"),
+            at_least,
+        )
+        for (problem, variant), at_least in loop.TARGETS.items()
+    ),
+    *(
+        Total(
+            f"slices of {problem}: GSSBO over full-data GP-UCB, both ours ({there} in the paper)",
+            _slices(problem, "GSSBO", "gssbo"),
+            _slices(problem, "full-data GP-UCB", "gssbo"),
+        )
+        for problem, there in (("hartmann6", "0.087"), ("powell50", "0.095"))
+    ),
+)
+
 QUICK = Plan(
     _parts(
-        refits={"hartmann6": ((120,), 4), "powell50": ((120,), 1)},
+        refits={"hartmann6": ((120,), 4), "powell50": ((120,), 3)},
         slices=(
             ("hartmann6", 101, 1, "GSSBO"),
             ("hartmann6", 300, 1, "GSSBO"),
@@ -128,7 +176,7 @@ QUICK = Plan(
             ("hartmann6", 200, 1, "full-data GP-UCB"),
             ("powell50", 101, 1, "GSSBO"),
         ),
-        asks=15,
+        asks=8,
         seeds=3,
     ),
     BOUNDS,
@@ -140,10 +188,12 @@ FULL = Plan(
     _parts(
         refits={"hartmann6": ((120, 400, 800), 20), "powell50": ((120, 400, 800), 7)},
         slices=(
-            *(("hartmann6", n, 20, "GSSBO") for n in (100, 300, 600, 1000)),
-            *(("hartmann6", n, 20, "GSSBO, frozen and cached") for n in (300, 600, 1000)),
-            *(("hartmann6", n, 3, "full-data GP-UCB") for n in (100, 300, 600, 1000)),
-            *(("powell50", n, 5, "GSSBO") for n in (100, 300, 600, 1000)),
+            *(("hartmann6", n, 20, "GSSBO") for n in SLICES),
+            *(("hartmann6", n, 20, "GSSBO, frozen and cached") for n in SLICES[1:]),
+            *(("hartmann6", n, 2, "full-data GP-UCB") for n in SLICES),
+            *(("powell50", n, 5, "GSSBO") for n in SLICES),
+            # scikit-learn's refit takes hours there.
+            *(("powell50", n, 1, "full-data GP-UCB", 100, False) for n in SLICES),
         ),
         asks=50,
         seeds=5,
@@ -151,6 +201,7 @@ FULL = Plan(
     BOUNDS,
     repetitions=15,
     budget=10.0,
+    totals=TOTALS,
 )
 
 TINY = Plan(

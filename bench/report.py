@@ -24,7 +24,7 @@ import bench
 import gssbo
 from bench.plans import FULL, QUICK, Plan
 from bench.timing import Measurement, machine_rates, measure
-from bench.workloads import Disagreement, Workload
+from bench.workloads import Disagreement, Shortfall, Workload
 from bench.workloads.base import SCALES
 from bench.workloads.process import candidates_memory, memory, result_of
 from gssbo.machine import describe
@@ -45,7 +45,7 @@ def row(measurement: Measurement, rates: dict[str, float]) -> list[str]:
     """Cells of a measurement, in the order of `HEADER`."""
     workload, seconds = measurement.workload, measurement.seconds
     fraction = measurement.fraction(rates)
-    verdicts = [f"{target}: {'met' if target.met(seconds) else 'MISSED'}" for target in workload.targets]
+    verdicts = [f"{target}: {'met' if met else 'MISSED'}" for target, met in measurement.targets.items()]
     return [
         workload.name,
         show(seconds["gssbo"], workload.unit),
@@ -83,7 +83,8 @@ class Report:
             for build in section.builders:
                 cells, remark = self._measured(build)
                 rows.append(cells)
-                remarks += [f"- {cells[0]}: {remark}"] if remark else []
+                short = "SHORTFALL, " if isinstance(remark, Shortfall) else ""
+                remarks += [f"- {cells[0]}: {short}{remark}"] if remark else []
             self.write("\n".join([f"\n### {section.title}\n", table(rows), *([""] if remarks else []), *remarks]))
         self._bounds()
 
@@ -95,7 +96,7 @@ class Report:
         except Disagreement as error:
             self.wrong.append(workload.name)
             return [workload.name, "WRONG RESULT", *[""] * (len(HEADER) - 2)], str(error)
-        self.missed += [f"{workload.name}: {missed}" for missed in found.missed]
+        self.missed += [f"{workload.name}: {target}" for target, met in found.targets.items() if not met]
         self.records.append(
             {
                 "name": workload.name,
@@ -103,7 +104,7 @@ class Report:
                 "seconds": found.seconds,
                 "ratios": found.ratios,
                 "samples": found.samples,
-                "targets": {str(target): target.met(found.seconds) for target in workload.targets},
+                "targets": found.targets,
                 "of_machine": found.fraction(self.rates),
                 "remark": found.remark,
             }
@@ -121,6 +122,15 @@ class Report:
             self.missed += [] if met else [f"{bound.name}: {value:.3g}"]
             rows.append([bound.name, f"{value:.3g}", f"at most {bound.limit:g}: {'met' if met else 'MISSED'}"])
             self.records.append({"name": bound.name, "blas_threads": self.n_threads, "value": value, "met": met})
+        by_label = {record["name"]: record["seconds"] for record in self.records if "seconds" in record}
+        for total in self.plan.totals:
+            if set(total.workloads) <= set(by_label):
+                value = total.value(by_label)
+                met = total.at_least is None or value >= total.at_least
+                self.missed += [] if met else [f"{total.name}: {value:.3g}"]
+                verdict = "" if total.at_least is None else f"at least {total.at_least:g}: {'met' if met else 'MISSED'}"
+                rows.append([total.name, f"{value:.3g}", verdict])
+                self.records.append({"name": total.name, "blas_threads": self.n_threads, "value": value, "met": met})
         if rows:
             self.write(f"\n### Across sizes\n\n{table(rows, ('what', 'ratio', 'target'))}")
 

@@ -13,7 +13,7 @@ pytest.importorskip("threadpoolctl")
 sys.path.insert(0, str(Path(__file__).parents[1]))  # `bench` is no part of the package
 
 from bench import gate, instructions, peers, plans, report, timing
-from bench.workloads import Disagreement, Target, Timed, Work, Workload, dense, gaussian_process, loop
+from bench.workloads import Disagreement, Shortfall, Target, Timed, Work, Workload, dense, gaussian_process, loop
 from bench.workloads.base import require_close, require_equal
 from bench.workloads.inputs import history
 
@@ -73,6 +73,7 @@ def test_ours_and_the_references_do_the_same_work(build):
 @pytest.mark.parametrize("n", [24, 32])
 def test_iterations_are_those_of_the_loop_on_scikit_learn(variant, n):
     workload = loop.iterations("hartmann6", n, 2, variant, 30)
+    assert loop.reference_label(variant) in workload.references
     for label in ("gssbo", *workload.references):
         assert workload.call(label).result.shape == (6,)
     assert workload.check(None, {}) is None
@@ -233,6 +234,27 @@ def test_the_command_prints_a_report_and_its_status_tells_wrong_results(monkeypa
     assert json.loads(file.read_text(encoding="utf-8"))["records"][0]["name"] == "stub"
     monkeypatch.setattr(report, "QUICK", stub_plan(replace(workload, references={"other": lambda: 7.0})))
     assert report.main(["--quick", "--threads", "1"]) == 1
+
+
+def test_a_worse_outcome_takes_the_targets_away():
+    workload, _ = stub(Clock(), targets=(Target("other", 1e-9),), check=lambda *_: Shortfall("2 nats below"))
+    lines = []
+    _, wrong, missed = report.produce(stub_plan(workload), [1], lines.append, RATES)
+    assert not wrong
+    assert missed[0].startswith("stub: ")
+    assert "SHORTFALL, 2 nats below" in "\n".join(lines)
+
+
+def test_totals_over_slices():
+    seconds = {"a": {"gssbo": 1.0, "other": 10.0}, "b": {"gssbo": 3.0, "other": 30.0}}
+    total = plans.Total("", (("a", "other"), ("b", "other")), (("a", "gssbo"), ("b", "gssbo")), 10.0)
+    assert total.value(seconds) == pytest.approx(10.0)
+    assert total.workloads == ("a", "b", "a", "b")
+
+
+def test_totals_are_of_slices_that_the_full_plan_measures():
+    measured = {loop.iteration_name("hartmann6", n, "GSSBO") for n in plans.SLICES}
+    assert measured <= {name for total in plans.TOTALS for name in total.workloads}
 
 
 # ---- gate

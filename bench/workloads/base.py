@@ -17,6 +17,12 @@ class Disagreement(AssertionError):
     """Our result is not the reference's: what was about to be timed is not the same work."""
 
 
+class Shortfall(str):
+    """A remark of a check: the same work, but an outcome that is not as good as asked, so no target counts as met."""
+
+    __slots__ = ()
+
+
 class Timed(NamedTuple):
     """What a path returns that times itself, because a part of it must not count."""
 
@@ -71,11 +77,14 @@ class Workload:
     references : mapping of label to callable
         Do it by other means, on the same inputs.
     check : callable
-        check(ours' result, {label: result}) raises `Disagreement` if they differ, and may return a remark to print.
+        check(ours' result, {label: result}) raises `Disagreement` if they differ, and may return a remark to print,
+        a `Shortfall` where quality is missing.
     before : callable, optional
         Untimed, ahead of each call of ours: puts back the state that the call changes.
     per : int
         Units of work in a call; times are divided by it.
+    least : int
+        Samples to take of each path even where they are slow.
     """
 
     name: str
@@ -87,6 +96,7 @@ class Workload:
     targets: tuple[Target, ...] = ()
     before: Callable[[], None] | None = None
     per: int = 1
+    least: int = 0
 
     def path(self, label: str) -> Callable[[], Any]:
         """The callable of a label, "gssbo" for ours."""

@@ -10,7 +10,7 @@ import numpy as np
 
 import gssbo
 from bench import sklearn_path
-from bench.workloads.base import Disagreement, Target, Work, Workload, require_close
+from bench.workloads.base import Disagreement, Shortfall, Target, Work, Workload, require_close
 from bench.workloads.inputs import Data, history, uniform, unit_box
 from gssbo import reference
 from gssbo._mle import Likelihood
@@ -96,7 +96,8 @@ def record_refits(problem: str, starts: tuple[int, ...], count: int, subset_size
 def refit(problem: str, starts: tuple[int, ...], count: int, subset_size: int = 100) -> Workload:
     """Maximum likelihood inside the loop: ours from the last hyperparameters, scikit-learn as in the paper's loop.
 
-    The seconds are those of one refit, the mean over the recorded ones.
+    The seconds are those of one refit, the mean over the recorded ones. The likelihood we claim is compared with
+    scikit-learn's at our hyperparameters; reaching less than scikit-learn is a shortfall.
     """
     recorded = record_refits(problem, starts, count, subset_size)
     surrogates: list[GaussianProcess] = []
@@ -120,9 +121,10 @@ def refit(problem: str, starts: tuple[int, ...], count: int, subset_size: int = 
             f"likelihood reached at most {SHORTFALL:g} below scikit-learn's on {share:.0%} of {len(gap)} fits; ours "
             f"minus its: smallest {gap.min():+.2g}, median {np.median(gap):+.2g}, largest {gap.max():+.2g}"
         )
-        if share < SHARE:
-            raise Disagreement(remark)
-        return remark
+        last, gp = recorded[-1], surrogates[-1]
+        there = sklearn_path.fit(last.X, last.y, gp.theta_, np.random.default_rng(0), fixed=True)
+        require_close("likelihood at our theta", reached[-1], there.log_marginal_likelihood_value_, rtol=1e-5)
+        return remark if share >= SHARE else Shortfall(remark)
 
     ratio = REFIT_TARGETS.get(problem) if subset_size == 100 else None
     return Workload(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from gssbo.methods import method_options
 from gssbo.problems import get_problem
 
 SKLEARN = "scikit-learn loop"
+SKLEARN_FROZEN = "scikit-learn loop, frozen too"
 N_INIT = 20
 
 VARIANTS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
@@ -43,8 +44,23 @@ def _bulk_theta(X: np.ndarray, y: np.ndarray, size: int) -> np.ndarray:
     return sklearn_path.theta_of(sklearn_path.fit(X[rows], y[rows], None, np.random.default_rng(0)).kernel_)
 
 
-def iterations(problem: str, n: int, count: int, variant: str = "GSSBO", subset_size: int = 100) -> Workload:
+def iteration_name(problem: str, n: int, variant: str) -> str:
+    """Name of the workload that `iterations` makes."""
+    return f"iteration, {variant}, {problem}, n={n}"
+
+
+def reference_label(variant: str) -> str:
+    """Label of the reference in the same configuration, which the target is about."""
+    return SKLEARN_FROZEN if VARIANTS[variant][2].get("freeze_at_switch") else SKLEARN
+
+
+def iterations(
+    problem: str, n: int, count: int, variant: str = "GSSBO", subset_size: int = 100, against: bool = True
+) -> Workload:
     """`count` iterations (tell, select, refit, score) from n observations on, on the same history.
+
+    Beside scikit-learn's loop in the same configuration, and, where that is frozen, beside the one that refits;
+    `against` False leaves them out.
 
     The check fixes the hyperparameters, which the two loops otherwise find by different searches, and asks for the
     same retained subset and the same suggestion.
@@ -71,10 +87,17 @@ def iterations(problem: str, n: int, count: int, variant: str = "GSSBO", subset_
             suggestion = box[0].ask()
         return suggestion
 
-    def sklearn() -> np.ndarray:
+    def sklearn(**changed: Any) -> np.ndarray:
         # With a start given, nothing of a slice goes untimed.
         start = {"initial_theta": theta} if n > subset_size and not full_data else {}
-        return sklearn_path.iterate(X, y, count, **start, **sklearn_options).suggestions[-1]
+        return sklearn_path.iterate(X, y, count, **start, **sklearn_options | changed).suggestions[-1]
+
+    label = reference_label(variant)
+    references: dict[str, Callable[[], np.ndarray]] = {}
+    if against:
+        references[label] = sklearn
+    if against and label != SKLEARN:
+        references[SKLEARN] = functools.partial(sklearn, freeze_at_switch=False)
 
     def check(_: Any, results: Mapping[str, Any]) -> None:
         lengthscales, variance, noise = reference.unpack(theta)
@@ -88,12 +111,12 @@ def iterations(problem: str, n: int, count: int, variant: str = "GSSBO", subset_
 
     ratio = TARGETS.get((problem, variant)) if subset_size == 100 and n >= 100 else None
     return Workload(
-        name=f"iteration, {variant}, {problem}, n={n}",
+        name=iteration_name(problem, n, variant),
         unit="ms",
         ours=ours,
-        references={SKLEARN: sklearn},
+        references=references,
         check=check,
-        targets=(Target(SKLEARN, ratio),) if ratio else (),
+        targets=(Target(label, ratio),) if ratio and against else (),
         before=before,
         per=count,
     )

@@ -86,6 +86,7 @@ def import_time() -> Workload:
         references={label: lambda: stopwatch(", ".join(pieces))},
         check=lambda _, __: f"SciPy parts: {', '.join(pieces[1:])}",
         targets=(Target(label, 1 / 1.3),),
+        least=5,
     )
 
 

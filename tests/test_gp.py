@@ -583,3 +583,17 @@ def test_draws_repeat_with_a_seed_and_pass_through_noiseless_points():
     assert not np.array_equal(draws, gp.sample_y(X, 4, rng=6))
     np.testing.assert_allclose(draws, np.tile(y[:, None], 4), atol=1e-3)
     assert gp.sample_y(X).shape == (6, 1)
+
+
+def test_a_warm_start_also_tries_the_constructors_values():
+    """A chain of warm starts alone stays in the maximum it once fell into."""
+    X = np.linspace(0, 1, 20)[:, None]
+    wiggles, line = np.sin(20 * X[:, 0]), X[:, 0] + 0.3 * np.sin(37 * X[:, 0])
+    options = {"noise": 0.1, "warm_start": True, "rng": 0}
+    stuck = GaussianProcess(n_restarts=0, **options).fit(X, wiggles).fit(X, line)
+    free = GaussianProcess(n_restarts=1, **options).fit(X, wiggles).fit(X, line)
+    cold = GaussianProcess(n_restarts=0, noise=0.1).fit(X, line)
+    assert free.fit_info_["n_starts"] == 2
+    best = max(stuck.log_marginal_likelihood_value_, cold.log_marginal_likelihood_value_)
+    assert free.log_marginal_likelihood_value_ == pytest.approx(best, abs=1e-9)
+    assert cold.log_marginal_likelihood_value_ > stuck.log_marginal_likelihood_value_ + 1e-3

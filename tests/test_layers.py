@@ -20,6 +20,7 @@ TOP = "__init__"
 LAYER = {
     "_core": 0,
     "_optional": 1,
+    "_parallel": 1,
     "_typing": 1,
     "_validation": 1,
     "exceptions": 1,

@@ -13,10 +13,12 @@ References
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from gssbo._core import _gp, _mle
+from gssbo._parallel import run_all
 from gssbo._typing import FloatArray
 
 __all__ = ["Likelihood", "MaximumLikelihood", "maximize_likelihood"]
@@ -54,6 +56,10 @@ class Likelihood:
         value = _gp.log_likelihood(self._kind, self._X, self._z, theta, self._work, gradient)
         return value, gradient
 
+    def twin(self) -> Likelihood:
+        """The same likelihood with a workspace and a count of its own, for another thread."""
+        return Likelihood(self._kind, self._X, self._z)
+
     def climb(self, start: FloatArray, bounds: FloatArray) -> tuple[FloatArray, float, int]:
         """Best theta reached from `start` within `bounds` (p, 2), its L, and how the search ended."""
         theta = start.copy()
@@ -77,14 +83,19 @@ class MaximumLikelihood:
     message: str
 
 
-def maximize_likelihood(likelihood: Likelihood, starts: FloatArray, bounds: FloatArray) -> MaximumLikelihood:
+def maximize_likelihood(
+    likelihood: Likelihood, starts: FloatArray, bounds: FloatArray, *, threads: int = 1
+) -> MaximumLikelihood:
     """Climb L from each row of `starts` (s, p) within `bounds` (p, 2), both in log parameters.
 
-    `success` is False when no start has a finite likelihood; `theta` is then the first start.
+    The result does not depend on `threads`. `success` is False when no start has a finite likelihood; `theta` is then
+    the first start.
     """
+    hills = [likelihood, *(likelihood.twin() for _ in starts[1:])]
+    climbs = run_all([partial(hill.climb, start, bounds) for hill, start in zip(hills, starts, strict=True)], threads)
     theta, value, message = starts[0], -np.inf, "no start has a finite likelihood"
-    for start in starts:
-        reached, height, status = likelihood.climb(start, bounds)
+    for reached, height, status in climbs:
         if height > value:
             theta, value, message = reached, height, MESSAGES[status]
-    return MaximumLikelihood(theta, value, likelihood.n_evaluations, len(starts), bool(np.isfinite(value)), message)
+    n_evaluations = sum(hill.n_evaluations for hill in hills)
+    return MaximumLikelihood(theta, value, n_evaluations, len(starts), bool(np.isfinite(value)), message)

@@ -16,12 +16,15 @@ References
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from gssbo._core import _gp, _linalg
 from gssbo._mle import Likelihood, maximize_likelihood
+from gssbo._parallel import run_all
 from gssbo._typing import ArrayLike, FloatArray, RngLike
 from gssbo._validation import (
     as_generator,
@@ -38,6 +41,7 @@ from gssbo.kernels import KERNELS, Kernel
 
 __all__ = ["GaussianProcess", "standardize"]
 
+SHARE = 512  # candidates below which a thread of their own does not pay
 SMALLEST = 5e-324  # least positive double: a spread between neighbours down there rounds to 0
 
 
@@ -78,13 +82,15 @@ class GaussianProcess:
     normalize_y : bool
         Whether responses are standardised to mean 0 and standard deviation 1 before fitting.
     n_restarts : int
-        Random starts besides the first.
+        Starts besides the first: at random, but for one from the constructor's values after a warm start.
     lengthscale_bounds : (low, high), optional
         Search bounds, the same for every dimension. Default: (1e-3, 1e3) times each column's spread.
     variance_bounds, noise_bounds : (low, high)
         Search bounds. The lower end of `noise_bounds` is the noise floor.
     warm_start : bool
         Whether `fit` starts from the hyperparameters of the previous fit.
+    threads : int
+        Threads for the restarts and for predictions at many points; the results do not depend on it.
     rng : None, int or numpy.random.Generator
         Source of the restarts and of `sample_y`.
 
@@ -129,6 +135,7 @@ class GaussianProcess:
         variance_bounds: ArrayLike = (1e-4, 1e4),
         noise_bounds: ArrayLike = (1e-6, 1e1),
         warm_start: bool = False,
+        threads: int = 1,
         rng: RngLike = None,
     ) -> None:
         self.kernel = check_choice("kernel", kernel, KERNELS)
@@ -144,6 +151,7 @@ class GaussianProcess:
         self.variance_bounds = check_interval("variance_bounds", variance_bounds, above=0.0)
         self.noise_bounds = check_interval("noise_bounds", noise_bounds, above=0.0)
         self.warm_start = check_flag("warm_start", warm_start)
+        self.threads = check_integer("threads", threads, at_least=1)
         self.rng = as_generator("rng", rng)
 
     # ---- fitting
@@ -189,8 +197,8 @@ class GaussianProcess:
             info.update(status="constant", message="all responses are equal: the likelihood says nothing")
         elif optimize:
             bounds = np.log(self._bounds(X))
-            starts = np.vstack([start, self._random_starts(X, bounds, self.rng if rng is None else rng)])
-            found = maximize_likelihood(Likelihood(KERNELS[self.kernel], X, z), starts, bounds)
+            starts = self._starts(X, start, bounds, self.rng if rng is None else rng)
+            found = maximize_likelihood(Likelihood(KERNELS[self.kernel], X, z), starts, bounds, threads=self.threads)
             info.update(n_evaluations=found.n_evaluations, n_starts=found.n_starts, message=found.message)
             info["status"] = "converged" if found.success else "failed"
             last = self.theta_ if self.fitted and len(self.theta_) == len(start) else start
@@ -223,6 +231,10 @@ class GaussianProcess:
         d = X.shape[1]
         if self.warm_start and self.fitted and len(self.theta_) == d + 2:
             return self.theta_
+        return self._cold_start(X)
+
+    def _cold_start(self, X: FloatArray) -> FloatArray:
+        d = X.shape[1]
         if self.lengthscale is None:
             lengthscale = 0.5 * np.sqrt(d) * _spread(X)
         else:
@@ -239,14 +251,22 @@ class GaussianProcess:
             rows = np.tile(self.lengthscale_bounds, (d, 1))
         return np.vstack([rows, self.variance_bounds, self.noise_bounds])
 
-    def _random_starts(self, X: FloatArray, bounds: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """Log-uniform in what is plausible on standardised data, within the bounds."""
+    def _starts(
+        self, X: FloatArray, first: FloatArray, bounds: FloatArray, rng: np.random.Generator
+    ) -> FloatArray:
+        """Return `first` and the restarts (n_restarts + 1, d + 2).
+
+        After a warm start the first restart is the constructor's: a chain of warm starts alone stays in whatever
+        maximum it once fell into. The others are log-uniform in what is plausible on standardised data.
+        """
         d = X.shape[1]
         low = np.log(np.concatenate([0.05 * np.sqrt(d) * _spread(X), [0.1, 1e-5]]))
         high = np.log(np.concatenate([5.0 * np.sqrt(d) * _spread(X), [10.0, 1e-1]]))
         low, high = (np.clip(edge, bounds[:, 0], bounds[:, 1]) for edge in (low, high))
-        starts: FloatArray = low + (high - low) * rng.random((self.n_restarts, d + 2))
-        return starts
+        restarts: FloatArray = low + (high - low) * rng.random((self.n_restarts, d + 2))
+        if self.n_restarts and self.warm_start and self.fitted:
+            restarts[0] = self._cold_start(X)
+        return np.vstack([first, restarts])
 
     @property
     def fitted(self) -> bool:
@@ -302,10 +322,16 @@ class GaussianProcess:
         Memory does not grow with m beyond the outputs.
         """
         mean, variance = np.empty(len(points)), np.empty(len(points))
-        _gp.posterior(
-            self.kernel_.kind, self.X_train_, self.lengthscale_, self.variance_, self._U, self.alpha_, points,
-            mean, variance,
-        )  # fmt: skip
+
+        def score(first: int, last: int) -> None:
+            _gp.posterior(
+                self.kernel_.kind, self.X_train_, self.lengthscale_, self.variance_, self._U, self.alpha_,
+                points[first:last], mean[first:last], variance[first:last],
+            )  # fmt: skip
+
+        n_parts = min(self.threads, max(len(points) // SHARE, 1))
+        edges = np.linspace(0, len(points), n_parts + 1).astype(int)
+        run_all([partial(score, *part) for part in pairwise(edges)], self.threads)
         return mean, np.sqrt(variance, out=variance)
 
     def solve(self, v: FloatArray) -> FloatArray:

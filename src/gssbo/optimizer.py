@@ -23,6 +23,7 @@ import numpy as np
 from scipy.optimize import OptimizeResult
 from scipy.stats import qmc
 
+from gssbo._parallel import default_threads
 from gssbo._typing import ArrayLike, FloatArray, IndexArray, RngLike
 from gssbo._validation import (
     check_array,
@@ -93,6 +94,9 @@ class Optimizer:
     surrogate : GaussianProcess, optional
         A template: kernel, bounds, restarts, or fixed hyperparameters (`fit_hyperparameters=False`), with lengthscales
         in units of the box's sides. It is copied.
+    threads : int, optional
+        Threads for restarts and candidates; default: the processors this process may use, at most 4. Suggestions do
+        not depend on it.
     rng : None, int or numpy.random.Generator
         With a seed the run is reproducible, whatever the number of BLAS threads.
 
@@ -130,6 +134,7 @@ class Optimizer:
         acquisition_options: dict[str, Any] | None = None,
         n_candidates: int | None = None,
         surrogate: GaussianProcess | None = None,
+        threads: int | None = None,
         rng: RngLike = None,
     ) -> None:
         self.space = Space(bounds)
@@ -160,6 +165,9 @@ class Optimizer:
             else check_integer("n_candidates", n_candidates, at_least=1)
         )
         self._surrogate = _surrogate(surrogate, self.space.dim)
+        self._surrogate.threads = (
+            default_threads() if threads is None else check_integer("threads", threads, at_least=1)
+        )
         streams = spawn_generators("rng", rng, 4)
         self._design_rng, self._selection_rng, self._fit_rng, self._candidate_rng = streams
 

@@ -41,9 +41,12 @@ def paper(subset_size: int | None = None) -> dict[str, Any]:
         "acquisition": "ucb",
         "acquisition_options": {"beta": 2.0},
         "n_candidates": None,
-        # Search bounds of scikit-learn, on which the paper's reference implementation stands.
+        # Starts and search bounds of scikit-learn's kernels, on which the paper's reference implementation stands.
         "surrogate": GaussianProcess(
             "matern52",
+            lengthscale=1.0,
+            variance=1.0,
+            noise=1.0,
             lengthscale_bounds=(1e-5, 1e5),
             variance_bounds=(1e-5, 1e5),
             noise_bounds=(1e-5, 1e5),

@@ -1,0 +1,59 @@
+"""Threads of our own: results in order, the same as without."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import gssbo
+from gssbo._parallel import default_threads, run_all
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_results_come_in_order(threads):
+    assert run_all([lambda i=i: i * i for i in range(7)], threads) == [0, 1, 4, 9, 16, 25, 36]
+
+
+def test_two_threads_run_side_by_side():
+    """Each waits for the other: in turn they would never meet."""
+    meeting = threading.Barrier(2, timeout=10)
+    run_all([meeting.wait, meeting.wait], 2)
+
+
+def test_an_error_comes_out_unchanged():
+    def fails():
+        raise KeyError("lost")
+
+    with pytest.raises(KeyError, match="lost"):
+        run_all([lambda: 1, fails], 2)
+
+
+def test_default_is_what_the_process_may_use():
+    assert 1 <= default_threads() <= 4
+
+
+def test_fit_and_predictions_do_not_depend_on_threads():
+    rng = np.random.default_rng(0)
+    X, points = rng.random((60, 4)), rng.random((3001, 4))
+    y = np.sin(5 * X[:, 0]) + X[:, 1] * X[:, 2]
+    one, three = (gssbo.GaussianProcess(threads=threads, rng=1).fit(X, y) for threads in (1, 3))
+    assert np.array_equal(one.theta_, three.theta_)
+    assert one.fit_info_ == three.fit_info_
+    for a, b in zip(one.predict(points, return_std=True), three.predict(points, return_std=True), strict=True):
+        assert np.array_equal(a, b)
+
+
+def test_suggestions_do_not_depend_on_threads():
+    def run(threads):
+        fun = gssbo.minimize(
+            lambda x: float(np.sum((x - 0.3) ** 2)), [(0, 1)] * 3, n_evals=45, subset_size=30, threads=threads, rng=0
+        )
+        return fun.x_iters
+
+    assert np.array_equal(run(1), run(2))
+
+
+def test_threads_must_be_a_positive_integer():
+    for make in (lambda n: gssbo.GaussianProcess(threads=n), lambda n: gssbo.Optimizer([(0, 1)], threads=n)):
+        with pytest.raises(ValueError, match="^threads must be at least 1, got 0"):
+            make(0)

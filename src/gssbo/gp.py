@@ -251,9 +251,7 @@ class GaussianProcess:
             rows = np.tile(self.lengthscale_bounds, (d, 1))
         return np.vstack([rows, self.variance_bounds, self.noise_bounds])
 
-    def _starts(
-        self, X: FloatArray, first: FloatArray, bounds: FloatArray, rng: np.random.Generator
-    ) -> FloatArray:
+    def _starts(self, X: FloatArray, first: FloatArray, bounds: FloatArray, rng: np.random.Generator) -> FloatArray:
         """Return `first` and the restarts (n_restarts + 1, d + 2).
 
         After a warm start the first restart is the constructor's: a chain of warm starts alone stays in whatever

@@ -32,6 +32,7 @@ cdef const gssbo_simd_table *simd = gssbo_simd()
 
 cdef enum:
     CHUNK = 128     # candidates scored at once; a multiple of GSSBO_PAD
+    ROW = 144       # their distance in memory: at a power of two the rows of a column would share few cache sets
 
 cdef double LOG_2PI = 1.8378770664093454836
 
@@ -235,15 +236,15 @@ def posterior(
     """
     cdef Py_ssize_t n = X.shape[0], d = X.shape[1], m = candidates.shape[0], ld = U.shape[1]
     cdef Py_ssize_t block, first, size, i, j
-    cdef double *rows = <double *> malloc(((n + CHUNK) * d + (n + 2) * CHUNK + gssbo_factor_scratch(n))
+    cdef double *rows = <double *> malloc(((n + CHUNK) * d + (n + 2) * ROW + gssbo_factor_scratch(n))
                                           * sizeof(double))
     if rows == NULL:
         raise MemoryError
     cdef double *columns = rows + n * d
     cdef double *V = columns + CHUNK * d
-    cdef double *sums = V + n * CHUNK
-    cdef double *squares = sums + CHUNK
-    cdef double *strips = squares + CHUNK
+    cdef double *sums = V + n * ROW
+    cdef double *squares = sums + ROW
+    cdef double *strips = squares + ROW
     cdef double *v
     with nogil:
         for i in range(n):
@@ -254,15 +255,15 @@ def posterior(
             first = block * CHUNK
             size = min(<Py_ssize_t> CHUNK, m - first)
             scale(size, d, &candidates[first, 0], &X[0, 0], &lengthscale[0], CHUNK, NULL, columns)
-            memset(sums, 0, 2 * CHUNK * sizeof(double))
+            memset(sums, 0, 2 * ROW * sizeof(double))
             for i in range(n):
-                v = V + i * CHUNK
+                v = V + i * ROW
                 simd.squared_distances(CHUNK, d, columns, CHUNK, rows + i * d, v)
                 simd.kernel_values(kind, CHUNK, variance, v, NULL)
                 simd.add_scaled(CHUNK, alpha[i], v, sums)
-            simd.solve_transposed(n, CHUNK, &U[0, 0], ld, strips, V, CHUNK)
+            simd.solve_transposed(n, CHUNK, &U[0, 0], ld, strips, V, ROW)
             for i in range(n):
-                simd.add_squares(CHUNK, V + i * CHUNK, squares)
+                simd.add_squares(CHUNK, V + i * ROW, squares)
             for j in range(size):
                 mean[first + j] = sums[j]
                 latent_variance[first + j] = max(variance - squares[j], 0.0)

@@ -271,7 +271,7 @@ static void solve_transposed_strips(ptrdiff_t n, ptrdiff_t m, const double *U, p
     }
 }
 
-#define GROUP 4 /* strips worked on together, so that what the other operand streams in serves all of them */
+#define GROUP 2 /* strips worked on together, so that what the other operand streams in serves all of them */
 
 static void invert_strips(ptrdiff_t n, const double *U, ptrdiff_t ldu, double *P, ptrdiff_t ldp, double *scratch)
 {
@@ -324,10 +324,14 @@ static ptrdiff_t cholesky_resident(ptrdiff_t n, double *A, ptrdiff_t ld)
 static void solve_transposed_resident(ptrdiff_t n, ptrdiff_t m, const double *U, ptrdiff_t ldu, double *B,
                                       ptrdiff_t ldb)
 {
-    for (ptrdiff_t i = 0; i < n; i += MR) {
-        const ptrdiff_t rows = least(MR, n - i);
-        product_in_place(rows, m, i, U + i, ldu, B, ldb, B + i * ldb, ldb);
-        solve_block(rows, m, U + i * ldu + i, ldu, B + i * ldb, ldb);
+    /* A few columns of tiles at a time: that much of B stays close from the first row to the last. */
+    for (ptrdiff_t j = 0; j < m; j += GROUP * NR) {
+        const ptrdiff_t columns = least(GROUP * NR, m - j);
+        for (ptrdiff_t i = 0; i < n; i += MR) {
+            const ptrdiff_t rows = least(MR, n - i);
+            product_in_place(rows, columns, i, U + i, ldu, B + j, ldb, B + i * ldb + j, ldb);
+            solve_block(rows, columns, U + i * ldu + i, ldu, B + i * ldb + j, ldb);
+        }
     }
 }
 
@@ -478,15 +482,14 @@ static void squared_distances(ptrdiff_t n, ptrdiff_t d, const double *XT, ptrdif
         DISTANCES(2)
 }
 
-/* exp(-t) for t >= 0, to 1 ulp or so; exactly 0 beyond 700. Round t log2(e) to an integer by adding 1.5 * 2^52,
- * reduce by ln 2 in two parts, degree-13 Taylor polynomial on [-ln2/2, ln2/2], exponent added as bits. */
+/* exp(-t) for 0 <= t <= 700, to 1 ulp or so. Round t log2(e) to an integer by adding 1.5 * 2^52, reduce by ln 2 in two
+ * parts, degree-13 Taylor polynomial on [-ln2/2, ln2/2], exponent added as bits. */
 static inline double exp_negative(double t)
 {
     const double shift = 6755399441055744.0;
-    const double x = t > 700.0 ? -700.0 : -t;
-    const double shifted = x * 1.4426950408889634074 + shift;
+    const double shifted = shift - t * 1.4426950408889634074;
     const double whole = shifted - shift;
-    const double r = (x - whole * 6.93147180369123816490e-01) - whole * 1.90821492927058770002e-10;
+    const double r = (-t - whole * 6.93147180369123816490e-01) - whole * 1.90821492927058770002e-10;
     double p = 1.0 / 6227020800.0;
     p = p * r + 1.0 / 479001600.0;
     p = p * r + 1.0 / 39916800.0;
@@ -506,13 +509,13 @@ static inline double exp_negative(double t)
     memcpy(&bits, &p, sizeof bits);
     bits += exponent << 52;
     memcpy(&p, &bits, sizeof p);
-    return t > 700.0 ? 0.0 : p;
+    return p;
 }
 
-/* Beyond this squared distance every kernel here is 0 in doubles; capping also keeps inf out of the products. */
-static inline double cap(double r2)
+/* Beyond 700 every kernel here is below 1e-298 of its variance; the cap also takes in infinite distances. */
+static inline double cap(double t)
 {
-    return r2 < 1e6 ? r2 : 1e6;
+    return t < 700.0 ? t : 700.0;
 }
 
 static void kernel_values(int kind, ptrdiff_t n, double variance, double *restrict r2, double *restrict radial)
@@ -520,34 +523,34 @@ static void kernel_values(int kind, ptrdiff_t n, double variance, double *restri
     switch (kind) {
     case GSSBO_RBF:
         for (ptrdiff_t j = 0; j < n; j++)
-            r2[j] = variance * exp_negative(0.5 * cap(r2[j]));
+            r2[j] = variance * exp_negative(cap(0.5 * r2[j]));
         if (radial != NULL)
             memcpy(radial, r2, n * sizeof(double));
         break;
     case GSSBO_MATERN32:
         if (radial != NULL)
             for (ptrdiff_t j = 0; j < n; j++) {
-                const double a = sqrt(3.0 * cap(r2[j])), e = variance * exp_negative(a);
+                const double a = cap(sqrt(3.0 * r2[j])), e = variance * exp_negative(a);
                 r2[j] = (1.0 + a) * e;
                 radial[j] = 3.0 * e;
             }
         else
             for (ptrdiff_t j = 0; j < n; j++) {
-                const double a = sqrt(3.0 * cap(r2[j]));
+                const double a = cap(sqrt(3.0 * r2[j]));
                 r2[j] = (1.0 + a) * (variance * exp_negative(a));
             }
         break;
     default:
         if (radial != NULL)
             for (ptrdiff_t j = 0; j < n; j++) {
-                const double a = sqrt(5.0 * cap(r2[j])), e = variance * exp_negative(a);
-                r2[j] = (1.0 + a + a * a * (1.0 / 3.0)) * e;
+                const double a = cap(sqrt(5.0 * r2[j])), e = variance * exp_negative(a);
+                r2[j] = ((1.0 / 3.0 * a + 1.0) * a + 1.0) * e;
                 radial[j] = (5.0 / 3.0) * (1.0 + a) * e;
             }
         else
             for (ptrdiff_t j = 0; j < n; j++) {
-                const double a = sqrt(5.0 * cap(r2[j]));
-                r2[j] = (1.0 + a + a * a * (1.0 / 3.0)) * (variance * exp_negative(a));
+                const double a = cap(sqrt(5.0 * r2[j]));
+                r2[j] = ((1.0 / 3.0 * a + 1.0) * a + 1.0) * (variance * exp_negative(a));
             }
     }
 }

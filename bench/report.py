@@ -11,9 +11,11 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import scipy
@@ -74,7 +76,8 @@ class Report:
     def run(self) -> None:
         """Measure every section, then the bounds across them."""
         self.write(
-            f"\n## {self.n_threads} BLAS thread{'s' if self.n_threads > 1 else ''}\n\nThis machine: dgemm "
+            f"\n## {self.n_threads} thread{'s' if self.n_threads > 1 else ''}, ours and the references' BLAS\n\n"
+            f"This machine: dgemm "
             f"{self.rates['dgemm'] / 1e9:.3g} GFLOP/s, dpotrf {self.rates['dpotrf'] / 1e9:.3g} GFLOP/s, copy "
             f"{self.rates['copy'] / 1e9:.3g} GB/s."
         )
@@ -174,6 +177,14 @@ def surroundings() -> tuple[str, dict[str, Any]]:
     return "\n".join(lines), facts
 
 
+@contextmanager
+def own_threads(count: int) -> Iterator[None]:
+    """Give gssbo's own threads by default as many as the references' BLAS has."""
+    with mock.patch("gssbo.optimizer.default_threads", lambda: count):
+        with mock.patch("gssbo._parallel.default_threads", lambda: count):
+            yield
+
+
 def produce(
     plan: Plan, threads: Sequence[int], write: Callable[[str], Any], rates: dict[str, float] | None = None
 ) -> tuple[dict[str, Any], list[str], list[str]]:
@@ -181,7 +192,7 @@ def produce(
     started = time.perf_counter()
     records, wrong, missed = [], [], []
     for count in threads:
-        with threadpool_limits(count, user_api="blas"):
+        with threadpool_limits(count, user_api="blas"), own_threads(count):
             report = Report(plan, count, write, rates or machine_rates())
             report.run()
         records += report.records

@@ -12,7 +12,7 @@ import gssbo
 from bench import sklearn_path
 from bench.workloads.base import Disagreement, Shortfall, Target, Work, Workload, require_close
 from bench.workloads.inputs import Data, history, uniform, unit_box
-from gssbo import reference
+from gssbo import _parallel, reference
 from gssbo._mle import Likelihood
 from gssbo.acquisition import ACQUISITIONS
 from gssbo.gp import GaussianProcess
@@ -34,7 +34,13 @@ def _fixed_sklearn(data: Data) -> Any:
 
 def _fixed_ours(data: Data) -> GaussianProcess:
     lengthscales, variance, noise = reference.unpack(data.theta)
-    gp = GaussianProcess(lengthscale=lengthscales, variance=variance, noise=noise, fit_hyperparameters=False)
+    gp = GaussianProcess(
+        lengthscale=lengthscales,
+        variance=variance,
+        noise=noise,
+        fit_hyperparameters=False,
+        threads=_parallel.default_threads(),
+    )
     return gp.fit(data.X, data.y)
 
 

@@ -180,9 +180,9 @@ def surroundings() -> tuple[str, dict[str, Any]]:
 @contextmanager
 def own_threads(count: int) -> Iterator[None]:
     """Give gssbo's own threads by default as many as the references' BLAS has."""
-    with mock.patch("gssbo.optimizer.default_threads", lambda: count):
-        with mock.patch("gssbo._parallel.default_threads", lambda: count):
-            yield
+    names = ("gssbo.optimizer.default_threads", "gssbo._parallel.default_threads")
+    with mock.patch(names[0], lambda: count), mock.patch(names[1], lambda: count):
+        yield
 
 
 def produce(

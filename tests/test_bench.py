@@ -217,7 +217,7 @@ def test_a_report_has_times_ratios_targets_and_the_machine():
     assert "growth" in text
     assert "OPENBLAS_CORETYPE" in text
     assert "scikit-learn" in text
-    assert "## 2 BLAS threads" in text
+    assert "## 2 threads, ours and the references' BLAS" in text
     assert wrongs == ["third", "third"]
     assert any(each.startswith("second: at least 1e+09x other") for each in misses)
     assert {record["blas_threads"] for record in data["records"]} == {1, 2}
@@ -230,7 +230,7 @@ def test_the_command_prints_a_report_and_its_status_tells_wrong_results(monkeypa
     monkeypatch.setattr(report, "QUICK", stub_plan(workload))
     file = tmp_path / "numbers.json"
     assert report.main(["--quick", "--json", str(file)]) == 0
-    assert "## 1 BLAS thread\n" in capsys.readouterr().out
+    assert "## 1 thread, ours and the references' BLAS\n" in capsys.readouterr().out
     assert json.loads(file.read_text(encoding="utf-8"))["records"][0]["name"] == "stub"
     monkeypatch.setattr(report, "QUICK", stub_plan(replace(workload, references={"other": lambda: 7.0})))
     assert report.main(["--quick", "--threads", "1"]) == 1

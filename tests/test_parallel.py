@@ -55,5 +55,5 @@ def test_suggestions_do_not_depend_on_threads():
 
 def test_threads_must_be_a_positive_integer():
     for make in (lambda n: gssbo.GaussianProcess(threads=n), lambda n: gssbo.Optimizer([(0, 1)], threads=n)):
-        with pytest.raises(ValueError, match="^threads must be at least 1, got 0"):
+        with pytest.raises(ValueError, match=r"^threads must be at least 1, got 0"):
             make(0)

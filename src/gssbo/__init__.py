@@ -1,7 +1,7 @@
 """Gaussian-process Bayesian optimization for large budgets.
 
 A fixed-size subset of the observations is retained by a selection rule over GP sensitivity embeddings and the GP is
-refit exactly on it, so a suggestion costs the same after 100,000 evaluations as after 1,000.
+refit exactly on it. With the default pool a suggestion costs the same after 100,000 evaluations as after 1,000.
 """
 
 from __future__ import annotations

@@ -36,6 +36,8 @@ def minimize(
 ) -> OptimizeResult:
     """Minimise an expensive function over a box.
 
+    Parameters are continuous and linear: search the logarithm of what spans decades, round what is whole.
+
     Parameters
     ----------
     fun : callable
@@ -46,7 +48,8 @@ def minimize(
     x0 : array of shape (d,) or (n, d), optional
         Points to evaluate first; or, with `y0`, observations made earlier, which do not count.
     y0 : float or array of shape (n,), optional
-        Their values.
+        Their values. The first `n_init` of them count as the initial design, and beyond 4 M observations the default
+        pool offers the newest only: shuffle old data, or use `pool="full"`.
     args : tuple
         Further arguments of `fun`.
     maximize : bool
@@ -70,6 +73,9 @@ def minimize(
     ------
     ValueError
         If an argument is out of its range, or `fun` returns something that is not one finite number.
+    Exception
+        Whatever `fun` or `callback` raises, unchanged but for the attribute `partial_result`, an OptimizeResult of
+        everything told before.
 
     Examples
     --------
@@ -96,6 +102,14 @@ def minimize(
                 break
     except KeyboardInterrupt:
         status = 2
+    except Exception as error:
+        # Nothing evaluated is lost: whoever catches the error finds it there.
+        error.partial_result = optimizer.result()  # type: ignore[attr-defined]
+        error.add_note(
+            f"gssbo.minimize: this ended the run at evaluation {optimizer.n_told - n_prior + 1}; everything told "
+            "before is in the attribute `partial_result` of this exception."
+        )
+        raise
     result = optimizer.result()
     result.update(
         success=status != 2,

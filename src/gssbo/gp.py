@@ -154,6 +154,15 @@ class GaussianProcess:
         self.threads = check_integer("threads", threads, at_least=1)
         self.rng = as_generator("rng", rng)
 
+    def __repr__(self) -> str:
+        if not self.fitted:
+            return f"GaussianProcess({self.kernel!r}, not fitted)"
+        lengthscales = np.array2string(self.lengthscale_, precision=3, threshold=6)
+        return (
+            f"GaussianProcess({self.kernel!r}, n={len(self.X_train_)}, lengthscale={lengthscales}, "
+            f"variance={self.variance_:.3g}, noise={self.noise_:.3g})"
+        )
+
     # ---- fitting
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> GaussianProcess:

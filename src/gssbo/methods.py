@@ -31,6 +31,10 @@ class Method(NamedTuple):
 METHODS: Mapping[str, Method] = MappingProxyType(
     {
         "gssbo": Method("the paper's method: vector rule, initial design and newest observation retained", {}),
+        "gssbo-window": Method(
+            "the same, chosen from the newest 4 M and the forced set: the time of a suggestion stays flat",
+            {"pool": "auto"},
+        ),
         "gssbo-scalar": Method(
             "response scores instead of embeddings: scalar rule, same retention", {"rule": "scalar"}
         ),

@@ -66,7 +66,8 @@ class Optimizer:
     maximize : bool
         Whether larger values are better; by default smaller ones are.
     n_init : int
-        Points of the initial design; the first `n_init` observations told count as the initial design.
+        Points of the initial design; the first `n_init` observations told count as it, whatever they are: shuffle data
+        that come in an order.
     initial_design : {"lhs", "sobol"}
         Latin hypercube or scrambled Sobol points.
     subset_size : int or "dynamic"
@@ -182,6 +183,12 @@ class Optimizer:
         self.timings = Timings()
         self.last_ask_seconds = 0.0
         self._iteration_seconds: float | None = None  # of the last model iteration, until the buffer has it
+
+    def __repr__(self) -> str:
+        return (
+            f"Optimizer(d={self.space.dim}, told={self.n_told}, best_y={self.best_y}, rule={self.rule!r}, M={self.M}, "
+            f"retained={len(self._retained)})"
+        )
 
     # ---- what users do
 

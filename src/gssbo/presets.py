@@ -15,7 +15,8 @@ def paper(subset_size: int | None = None) -> dict[str, Any]:
     Latin-hypercube design of 20, ARD Matern 5/2 on standardised responses, hyperparameters by maximum likelihood with
     2 restarts at every iteration, vector rule over the full history with initial design and newest observation
     retained, embeddings recomputed, UCB with sqrt(beta) = sqrt(2) over uniform candidates. Its 1,000 iterations come
-    after the design: `n_evals=1020`.
+    after the design: `n_evals=1020`. The full pool costs O(n^3) a suggestion. Change a setting with `|`:
+    `paper(100) | {"rule": "scalar"}`.
 
     Parameters
     ----------

@@ -34,6 +34,9 @@ DEGREES = {"matern32": 3.0, "matern52": 5.0, "rbf": np.inf}  # of freedom of the
 class ThompsonSampling:
     """One posterior draw; its largest value is suggested.
 
+    The dearest acquisition: about 10 million cosines for 10,000 candidates, a quarter of a second where the others take
+    a hundredth.
+
     Parameters
     ----------
     n_features : int

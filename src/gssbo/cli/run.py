@@ -61,6 +61,8 @@ def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
             n_evals=options.n_evals,
         )
         if options.out is not None:
+            if options.out.exists() and not options.out.is_dir():
+                raise ValueError(f"--out must be a folder, got the file {str(options.out)!r}")
             options.out.mkdir(parents=True, exist_ok=True)
     except (ValueError, OSError) as error:
         parser.error(str(error))
@@ -127,7 +129,12 @@ def _seed(text: str) -> int:
 
 
 def _subset_size(text: str) -> int | str:
-    return text if text == "dynamic" else _positive(text)
+    if text == "dynamic":
+        return text
+    try:
+        return _positive(text)
+    except argparse.ArgumentTypeError as error:
+        raise argparse.ArgumentTypeError(f"{error}; or 'dynamic'") from None
 
 
 def _integer(text: str, *, at_least: int) -> int:

@@ -107,7 +107,8 @@ def _point(run: Run, index: int) -> dict[str, Any]:
         mean, std = run.optimizer.predict(x[None, :], return_std=True)
         point["posterior_mean"], point["posterior_std"] = float(mean[0]), float(std[0])
         fresh = np.asarray(run.problem(np.tile(x, (FRESH, 1))))
-        point["fresh_mean"], point["fresh_error"] = float(fresh.mean()), float(fresh.std(ddof=1) / FRESH**0.5)
+        point["fresh_mean"] = float(fresh.mean())
+        point["fresh_error"] = float(fresh.std(ddof=1) / FRESH**0.5) if np.ptp(fresh) else 0.0
         point["fresh_evaluations"] = FRESH
     return point
 

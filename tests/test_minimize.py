@@ -375,3 +375,23 @@ def test_bad_arguments_are_refused_before_the_objective_is_called(keywords, mess
 def test_unknown_options_are_refused():
     with pytest.raises(TypeError, match=r"subset"):
         run(subset=3)
+
+
+@pytest.mark.parametrize("fails", [RuntimeError("crash"), float("nan")])
+def test_an_exception_carries_everything_evaluated_before(fails):
+    calls = []
+
+    def fun(x):
+        calls.append(x)
+        if len(calls) == 8:
+            if isinstance(fails, Exception):
+                raise fails
+            return fails
+        return float(x[0])
+
+    with pytest.raises((RuntimeError, ValueError)) as caught:
+        gssbo.minimize(fun, [(0, 1)], n_evals=12, n_init=5, subset_size=10, rng=0)
+    partial = caught.value.partial_result
+    assert np.array_equal(partial.x_iters, np.array(calls[:7]))
+    assert partial.fun == min(float(x[0]) for x in calls[:7])
+    assert "evaluation 8" in caught.value.__notes__[0]

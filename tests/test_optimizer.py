@@ -856,7 +856,7 @@ def test_memory_of_a_large_history():
 
 
 def test_reprs_say_where_things_stand():
-    optimizer = gssbo.Optimizer([(0, 1)], n_init=2, subset_size=5, rng=0)
+    optimizer = Optimizer([(0, 1)], n_init=2, subset_size=5, rng=0)
     assert repr(optimizer) == "Optimizer(d=1, told=0, best_y=None, rule='vector', M=5, retained=0)"
-    assert repr(gssbo.GaussianProcess()) == "GaussianProcess('matern52', not fitted)"
-    assert "n=2" in repr(gssbo.GaussianProcess(rng=0).fit([[0.0], [1.0]], [0.0, 1.0]))
+    assert repr(GaussianProcess()) == "GaussianProcess('matern52', not fitted)"
+    assert "n=2" in repr(GaussianProcess(rng=0).fit([[0.0], [1.0]], [0.0, 1.0]))

@@ -164,13 +164,13 @@ def test_an_integer_objective():
 
 @pytest.mark.parametrize("value", [None, "1.5", b"1.5", 1j, [1.0, 2.0], np.zeros(0), {}])
 def test_an_objective_that_returns_no_number(value):
-    with pytest.raises(ValueError, match=r"^fun must return one real number, got "):
+    with pytest.raises(ValueError, match=r"^fun must return one finite real number, got "):
         run(lambda x: value)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_an_objective_that_returns_no_finite_number(value):
-    with pytest.raises(ValueError, match=r"must be finite, got "):
+    with pytest.raises(ValueError, match=r"one finite real number, got "):
         run(lambda x: value)
 
 

@@ -85,6 +85,10 @@ def minimize(
     """
     if not callable(fun):
         raise ValueError(f"fun must be callable, got {fun!r}")
+    if callback is not None and not callable(callback):
+        raise ValueError(f"callback must be callable, got {callback!r}")
+    if not isinstance(args, tuple):
+        raise ValueError(f"args must be a tuple, got {args!r}")
     budget = check_integer("n_evals", n_evals, at_least=1)
     optimizer = Optimizer(bounds, maximize=maximize, rng=rng, **optimizer_options)
     queue = _first_points(optimizer, x0, y0)
@@ -138,13 +142,16 @@ def _first_points(optimizer: Optimizer, x0: ArrayLike | None, y0: ArrayLike | No
 
 
 def _number(value: Any) -> float:
-    array = np.asarray(value)
     try:
-        if array.size == 1 and not isinstance(array.reshape(()).item(), str | bytes):
-            return float(array.reshape(()).item())
-    except (TypeError, ValueError):
+        array = np.asarray(value)
+        text = isinstance(value, str | bytes | bytearray | memoryview)
+        if array.size == 1 and array.dtype.kind in "fiubO" and not text and not np.ma.is_masked(value):
+            item = array.reshape(()).item()
+            if not isinstance(item, str | bytes) and np.isfinite(number := float(item)):
+                return number
+    except (TypeError, ValueError, OverflowError):
         pass
-    raise ValueError(f"fun must return one real number, got {value!r}")
+    raise ValueError(f"fun must return one finite real number, got {value!r}")
 
 
 def _stops(callback: Callable[[OptimizeResult], Any], progress: OptimizeResult) -> bool:

@@ -1,17 +1,56 @@
-"""Threads of our own, for compiled work that releases the interpreter's lock."""
+"""Threads of our own, for compiled work that releases the interpreter's lock.
+
+The workers are started once a process and wait on a queue that is safe to use under signals; the caller works too and
+then polls. So Ctrl-C can interrupt at any moment without a lock left behind, and a caller never waits for a worker
+that is busy elsewhere.
+"""
 
 from __future__ import annotations
 
 import os
+import threading
+import time
+from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from queue import SimpleQueue
+from typing import Any, TypeVar
 
 __all__ = ["default_threads", "run_all"]
 
 Result = TypeVar("Result")
 
 MOST = 4  # beyond it the pieces of one suggestion are too small to share
+POLL = 5e-5  # seconds
+
+
+class _Workers:
+    """Daemon threads of this process, started when first wanted; a forked child starts its own."""
+
+    def __init__(self) -> None:
+        self._process = -1
+        self._count = 0
+        self._jobs: SimpleQueue[Callable[[], None]] = SimpleQueue()
+
+    def submit(self, job: Callable[[], None], copies: int) -> None:
+        """Have up to `copies` workers call `job`; none if no thread can be started any more."""
+        if self._process != os.getpid():
+            self._process, self._count, self._jobs = os.getpid(), 0, SimpleQueue()
+        try:
+            while self._count < copies:
+                threading.Thread(target=_serve, args=(self._jobs,), name="gssbo", daemon=True).start()
+                self._count += 1
+        except RuntimeError:  # the interpreter is shutting down, or out of threads: the caller does the work
+            copies = self._count
+        for _ in range(copies):
+            self._jobs.put(job)
+
+
+def _serve(jobs: SimpleQueue[Callable[[], None]]) -> None:
+    while True:
+        jobs.get()()
+
+
+_workers = _Workers()
 
 
 def default_threads() -> int:
@@ -21,7 +60,7 @@ def default_threads() -> int:
 
 
 def run_all(tasks: Sequence[Callable[[], Result]], threads: int) -> list[Result]:
-    """Call every task, on up to `threads` threads, and return their results in order.
+    """Call every task, on up to `threads` threads, and return their results in order; the first error is raised.
 
     Examples
     --------
@@ -30,5 +69,27 @@ def run_all(tasks: Sequence[Callable[[], Result]], threads: int) -> list[Result]
     """
     if threads == 1 or len(tasks) == 1:
         return [task() for task in tasks]
-    with ThreadPoolExecutor(min(threads, len(tasks))) as pool:
-        return list(pool.map(lambda task: task(), tasks))
+    results: list[Any] = [None] * len(tasks)
+    errors: dict[int, BaseException] = {}
+    waiting = deque(enumerate(tasks))
+    finished: list[int] = []
+
+    def drain() -> None:
+        while True:
+            try:
+                index, task = waiting.popleft()
+            except IndexError:
+                return
+            try:
+                results[index] = task()
+            except Exception as error:
+                errors[index] = error
+            finished.append(index)
+
+    _workers.submit(drain, min(threads, len(tasks)) - 1)
+    drain()
+    while len(finished) < len(tasks):
+        time.sleep(POLL)
+    if errors:
+        raise errors[min(errors)]
+    return results

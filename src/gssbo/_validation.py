@@ -29,6 +29,8 @@ Value = TypeVar("Value")
 
 def check_array(name: str, value: Any) -> FloatArray:
     """Return a C-contiguous float64 copy of any shape."""
+    if np.ma.is_masked(value):
+        raise ValueError(f"{name} must have no masked entries, got {_short(value)}")
     try:
         array = np.asarray(value)
         if array.dtype == object or array.dtype.kind in "fiub":

@@ -223,7 +223,7 @@ class GaussianProcess:
         U, alpha = np.zeros((n, _linalg.padded(n))), np.empty(n)
         for jitter in kernel.jitters():
             value = _gp.fit(kernel.kind, X, z, kernel.lengthscale, kernel.variance, noise + jitter, U, alpha)
-            if np.isfinite(value) and np.isfinite(alpha).all():
+            if not np.isnan(value):  # -inf only says that the squares of huge responses overflow
                 break
         else:
             raise np.linalg.LinAlgError(f"the covariance of {n} points is not positive definite with {kernel!r}")
@@ -274,6 +274,11 @@ class GaussianProcess:
         if self.n_restarts and self.warm_start and self.fitted:
             restarts[0] = self._cold_start(X)
         return np.vstack([first, restarts])
+
+    def forget(self) -> None:
+        """Drop everything `fit` left; the constructor's arguments stay."""
+        for name in [name for name in vars(self) if name.endswith("_") or name == "_U"]:
+            delattr(self, name)
 
     @property
     def fitted(self) -> bool:

@@ -16,6 +16,7 @@ References
 from __future__ import annotations
 
 import copy
+import threading
 import time
 from typing import Any
 
@@ -106,6 +107,10 @@ class Optimizer:
     ValueError
         If an argument is out of its range; the message names it, the rule and the value.
 
+    Notes
+    -----
+    `ask`, `tell` and `predict` may be called from several threads; they take turns.
+
     Examples
     --------
     >>> opt = Optimizer([(-5.0, 5.0)], n_init=5, rng=0)
@@ -182,7 +187,15 @@ class Optimizer:
         self._cached_pool: IndexArray = np.empty(0, dtype=np.intp)
         self.timings = Timings()
         self.last_ask_seconds = 0.0
+        self._lock = threading.RLock()
         self._iteration_seconds: float | None = None  # of the last model iteration, until the buffer has it
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._lock = threading.RLock()
 
     def __repr__(self) -> str:
         return (
@@ -198,6 +211,10 @@ class Optimizer:
         The initial design first; then the best candidate under the surrogate of the retained subset. Asking again
         without telling gives another point.
         """
+        with self._lock:
+            return self._ask()
+
+    def _ask(self) -> FloatArray:
         start = time.perf_counter()
         updates = False
         with self.timings.whole():
@@ -246,7 +263,8 @@ class Optimizer:
         table = check_matrix("x", points, columns=d)
         column = check_vector("y", values, size=len(table))
         self.space.check_inside("x", table)
-        self._history.append(table, self.space.to_unit(table), self._sign * column)
+        with self._lock:
+            self._history.append(table, self.space.to_unit(table), self._sign * column)
 
     def predict(self, X: ArrayLike, return_std: bool = False) -> FloatArray | tuple[FloatArray, FloatArray]:
         """Posterior mean (m,), and standard deviation, of the objective at X (m, d), all in user units.
@@ -259,7 +277,8 @@ class Optimizer:
             If X has the wrong shape, or before anything was told.
         """
         points = check_matrix("X", X, columns=self.space.dim)
-        mean, std = self._current_surrogate().predict(self.space.to_unit(points), return_std=True)
+        with self._lock:
+            mean, std = self._current_surrogate().predict(self.space.to_unit(points), return_std=True)
         return (self._sign * mean, std) if return_std else self._sign * mean
 
     def result(self) -> OptimizeResult:
@@ -407,6 +426,7 @@ class Optimizer:
             cache = PrecisionCache(self._surrogate.kernel_, self._surrogate.noise_, X)
         else:
             assert cache is not None
+            self._cache = None  # should this be interrupted half way, the next time starts afresh
             for index in leaving[::-1]:
                 cache.remove(int(index))
             for x in X[len(pool) - n_entering :]:
@@ -455,5 +475,6 @@ def _surrogate(template: GaussianProcess | None, dim: int) -> GaussianProcess:
     if template.lengthscale is not None and template.lengthscale.size not in (1, dim):
         raise ValueError(f"surrogate must have 1 or {dim} lengthscales, got {template.lengthscale.size}")
     surrogate = copy.deepcopy(template)
+    surrogate.forget()  # what it was fitted to is another space's
     surrogate.warm_start = True
     return surrogate

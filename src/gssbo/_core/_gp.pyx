@@ -308,7 +308,7 @@ def posterior_gradient(
                 dvariance[c, j] = 0.0
             for i in range(n):
                 for j in range(d):
-                    slope = -radial[i] * (candidates[c, j] - X[i, j]) / (lengthscale[j] * lengthscale[j])
+                    slope = -radial[i] * ((candidates[c, j] - X[i, j]) / lengthscale[j]) / lengthscale[j]
                     dmean[c, j] += alpha[i] * slope
                     dvariance[c, j] -= 2.0 * k[i] * slope
     free(k)

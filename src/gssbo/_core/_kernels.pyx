@@ -130,5 +130,5 @@ def cross_gradient(
         simd.kernel_values(kind, n, variance, &k[0], radial)
         for i in range(n):
             for j in range(d):
-                dk[i, j] = -radial[i] * (x[j] - A[i, j]) / (lengthscale[j] * lengthscale[j])
+                dk[i, j] = -radial[i] * ((x[j] - A[i, j]) / lengthscale[j]) / lengthscale[j]
     free(radial)

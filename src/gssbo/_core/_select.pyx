@@ -27,8 +27,16 @@ cdef const gssbo_simd_table *simd = gssbo_simd()
 cdef double TIE = 1e-9
 
 
+cdef Py_ssize_t first_free(Py_ssize_t n, const char *retained) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        if not retained[i]:
+            return i
+    return 0
+
+
 cdef Py_ssize_t first_smallest(Py_ssize_t n, const double *h, const char *retained) noexcept nogil:
-    """Lowest free member whose h is within TIE of the smallest."""
+    """Lowest free member whose h is within TIE of the smallest; the lowest free one where h overflowed to NaN."""
     cdef double smallest = INFINITY
     cdef Py_ssize_t i
     for i in range(n):
@@ -37,7 +45,7 @@ cdef Py_ssize_t first_smallest(Py_ssize_t n, const double *h, const char *retain
     for i in range(n):
         if not retained[i] and h[i] <= smallest + TIE:
             return i
-    return -1
+    return first_free(n, retained)
 
 
 cdef Py_ssize_t first_largest(Py_ssize_t n, const double *value, const char *retained) noexcept nogil:
@@ -51,7 +59,7 @@ cdef Py_ssize_t first_largest(Py_ssize_t n, const double *value, const char *ret
     for i in range(n):
         if not retained[i] and value[i] >= bound:
             return i
-    return -1
+    return first_free(n, retained)
 
 
 cdef void inverse_norms(Py_ssize_t n, Py_ssize_t ld, const double *source, bint squared,
@@ -194,6 +202,8 @@ def kmeans_plus_plus(
                     if reached > uniforms[j - f] * total:
                         a = i
                         break
+                if a < 0:
+                    a = first_free(n, retained)
             chosen[j] = a
             retained[a] = 1
             memset(cosines, 0, n * sizeof(double))

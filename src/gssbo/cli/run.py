@@ -69,11 +69,18 @@ def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     with progress(run, quiet=options.quiet) as watch:
         run.go(watch)
     summary = summarize(run)
-    summary["files"] = [] if options.out is None else [str(path) for path in _write(run, summary, options.out)]
+    unwritten = None
+    try:
+        summary["files"] = [] if options.out is None else [str(path) for path in _write(run, summary, options.out)]
+    except OSError as error:  # the run is done: show it before complaining
+        summary["files"], unwritten = [], error
     if options.json:
         sys.stdout.write(json.dumps(summary, indent=2) + "\n")
     else:
         sys.stdout.write(f"{report(summary)}\n\n{_files(summary['files'])}\n")
+    if unwritten is not None:
+        sys.stderr.write(f"gssbo: error: could not write the report to {options.out}: {unwritten}\n")
+        return 1
     return INTERRUPTED if run.interrupted else 0
 
 

@@ -119,3 +119,13 @@ def test_jitters_start_at_none_and_grow_to_a_tenth_of_the_variance():
     jitters = list(Kernel("rbf", np.ones(1), 4.0).jitters())
     assert jitters[0] == 0.0
     np.testing.assert_allclose(jitters[1:], 4.0 * 10.0 ** np.arange(-10.0, 0.0), rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", sorted(KERNELS))
+def test_gradient_of_the_facade_by_finite_differences(name):
+    rng = np.random.default_rng(0)
+    kernel = Kernel(name, np.array([0.4, 0.9]), 1.7)
+    A, x, step = rng.random((9, 2)), rng.random(2), 1e-6
+    slopes = [(kernel(A, (x + e)[None]) - kernel(A, (x - e)[None]))[:, 0] / (2 * step) for e in step * np.eye(2)]
+    np.testing.assert_allclose(kernel.gradient(A, x), np.transpose(slopes), rtol=0, atol=1e-8)
+    assert not kernel.gradient(x[None], x).any()

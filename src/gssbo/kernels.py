@@ -63,6 +63,12 @@ class Kernel:
         _kernels.cross(self.kind, A, B, self.lengthscale, self.variance, out)
         return out[:, : len(B)].copy()
 
+    def gradient(self, A: FloatArray, x: FloatArray) -> FloatArray:
+        """Gradient dk(a_i, x)/dx of shape (n, d); 0 where a_i and x coincide, for a Matern kernel too."""
+        k, dk = np.empty(len(A)), np.empty(A.shape)
+        _kernels.cross_gradient(self.kind, A, x, self.lengthscale, self.variance, k, dk)
+        return dk
+
     def padded_gram(self, X: FloatArray, noise: float, *, full: bool = True) -> FloatArray:
         """k(X, X) + noise I as a padded (n, ld) array for the core; only its upper triangle unless `full`."""
         n = len(X)

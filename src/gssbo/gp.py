@@ -42,6 +42,7 @@ from gssbo.kernels import KERNELS, Kernel
 __all__ = ["GaussianProcess", "standardize"]
 
 SHARE = 512  # candidates below which a thread of their own does not pay
+REACH = 1.5  # in sqrt(d) times a column's spread: a lengthscale beyond it says that the parameter hardly matters
 SMALLEST = 5e-324  # least positive double: a spread between neighbours down there rounds to 0
 
 
@@ -89,6 +90,8 @@ class GaussianProcess:
         Search bounds. The lower end of `noise_bounds` is the noise floor.
     warm_start : bool
         Whether `fit` starts from the hyperparameters of the previous fit.
+    tol : float
+        Relative change of the likelihood at which the search ends.
     threads : int
         Threads for the restarts and for predictions at many points; the results do not depend on it.
     rng : None, int or numpy.random.Generator
@@ -135,6 +138,7 @@ class GaussianProcess:
         variance_bounds: ArrayLike = (1e-4, 1e4),
         noise_bounds: ArrayLike = (1e-6, 1e1),
         warm_start: bool = False,
+        tol: float = 1e-6,
         threads: int = 1,
         rng: RngLike = None,
     ) -> None:
@@ -151,6 +155,7 @@ class GaussianProcess:
         self.variance_bounds = check_interval("variance_bounds", variance_bounds, above=0.0)
         self.noise_bounds = check_interval("noise_bounds", noise_bounds, above=0.0)
         self.warm_start = check_flag("warm_start", warm_start)
+        self.tol = check_real("tol", tol, above=0.0)
         self.threads = check_integer("threads", threads, at_least=1)
         self.rng = as_generator("rng", rng)
 
@@ -207,7 +212,14 @@ class GaussianProcess:
         elif optimize:
             bounds = np.log(self._bounds(X))
             starts = self._starts(X, start, bounds, self.rng if rng is None else rng)
-            found = maximize_likelihood(Likelihood(KERNELS[self.kernel], X, z), starts, bounds, threads=self.threads)
+            found = maximize_likelihood(
+                Likelihood(KERNELS[self.kernel], X, z),
+                starts,
+                bounds,
+                np.log(REACH * np.sqrt(X.shape[1]) * _spread(X)),
+                tol=self.tol,
+                threads=self.threads,
+            )
             info.update(n_evaluations=found.n_evaluations, n_starts=found.n_starts, message=found.message)
             info["status"] = "converged" if found.success else "failed"
             last = self.theta_ if self.fitted and len(self.theta_) == len(start) else start
@@ -263,17 +275,26 @@ class GaussianProcess:
     def _starts(self, X: FloatArray, first: FloatArray, bounds: FloatArray, rng: np.random.Generator) -> FloatArray:
         """Return `first` and the restarts (n_restarts + 1, d + 2).
 
-        After a warm start the first restart is the constructor's: a chain of warm starts alone stays in whatever
-        maximum it once fell into. The others are log-uniform in what is plausible on standardised data.
+        After a warm start the first restart is the constructor's, and `first` moves halfway towards it: a chain of
+        warm starts alone stays in whatever maximum it once fell into. The others are drawn from what is plausible on
+        standardised data. Lengthscales are drawn around one of them: independent ones are all wrong together where
+        there are many.
         """
         d = X.shape[1]
-        low = np.log(np.concatenate([0.05 * np.sqrt(d) * _spread(X), [0.1, 1e-5]]))
-        high = np.log(np.concatenate([5.0 * np.sqrt(d) * _spread(X), [10.0, 1e-1]]))
-        low, high = (np.clip(edge, bounds[:, 0], bounds[:, 1]) for edge in (low, high))
-        restarts: FloatArray = low + (high - low) * rng.random((self.n_restarts, d + 2))
+        size = np.log(np.sqrt(d) * _spread(X))
+        u, jitter = rng.random((self.n_restarts, 3)), rng.standard_normal((self.n_restarts, d))
+        restarts: FloatArray = np.column_stack(
+            [
+                size + np.log(0.3) + np.log(10.0) * u[:, :1] + 0.3 * jitter,
+                np.log(0.3) + np.log(10.0) * u[:, 1],
+                np.log(1e-4) + np.log(3e3) * u[:, 2],
+            ]
+        )
         if self.n_restarts and self.warm_start and self.fitted:
             restarts[0] = self._cold_start(X)
-        return np.vstack([first, restarts])
+            first = np.append(np.minimum(first[:d], size + np.log(REACH)), first[d:])
+            first = 0.5 * (first + np.clip(restarts[0], bounds[:, 0], bounds[:, 1]))
+        return np.clip(np.vstack([first, restarts]), bounds[:, 0], bounds[:, 1])
 
     def forget(self) -> None:
         """Drop everything `fit` left; the constructor's arguments stay."""

@@ -5,13 +5,17 @@ STALLED: int
 LIMIT: int
 UNUSABLE: int
 
+def state_size(d: int) -> int: ...
 def climb(
     kind: int,
     X: FloatArray,
     z: FloatArray,
     low: FloatArray,
     high: FloatArray,
+    reach: FloatArray,
+    tolerance: float,
     max_evaluations: int,
     work: FloatArray,
+    state: FloatArray,
     theta: FloatArray,
 ) -> tuple[float, int, int]: ...

@@ -3,13 +3,20 @@
 Notation
 --------
 theta   log lengthscales (d), log variance, log noise: p = d + 2 parameters, low <= theta <= high
-f, g    -L and its gradient, to be minimised
-S, Y    the latest differences of theta and g (MEMORY, p): what a limited-memory BFGS direction is made of
+reach   log of the lengthscale from which on a parameter hardly matters, infinite for variance and noise (p,)
+psi     what is searched over: psi = theta - log(1 + exp(2 (theta - reach))) / 2 (p,)
+f, g    -L and its gradient in psi, to be minimised
+S, Y    the latest differences of psi and g (MEMORY, p): what a limited-memory BFGS direction is made of
 free    parameters that are not held at a bound their gradient pushes against
+
+The likelihood has no slope in the logarithm of a long lengthscale: from there a search neither comes back nor gets to
+the end. In psi, where exp(-2 psi) = exp(-2 theta) + exp(-2 reach), it has: short lengthscales are searched by their
+logarithm, long ones by their inverse square, which enters the kernel linearly. On 60 fits of 100 points in 48
+dimensions one climb reached a likelihood higher by 3.5 (median), in half the evaluations.
 
 A projected limited-memory BFGS method: the two-loop recursion on the free parameters [1, algorithm 7.4], a step along
 the projection of that direction onto the bounds [2], sufficient decrease by safeguarded cubic interpolation. It stops
-where SciPy's L-BFGS-B stops: relative decrease below 2.2e-9 or projected gradient below 1e-5.
+like SciPy's L-BFGS-B, at a relative decrease below `tolerance` or a projected gradient below 1e-5.
 
 Why not SciPy's: its tiny BLAS calls wake OpenBLAS's threads, which made fits of 30 observations up to twelve times
 slower with two threads than with one, and its driver costs as much a step as the likelihood of 100 observations.
@@ -20,8 +27,7 @@ References
 2. Bertsekas, Projected Newton methods for optimization problems with simple constraints, 1982.
 """
 from cpython.exc cimport PyErr_CheckSignals
-from libc.math cimport INFINITY, fabs, fmax, fmin, isfinite, sqrt
-from libc.stdlib cimport free, malloc
+from libc.math cimport INFINITY, exp, expm1, fabs, fmax, fmin, isfinite, log, log1p, sqrt
 from libc.string cimport memcpy
 
 from gssbo._core._gp cimport likelihood
@@ -29,13 +35,36 @@ from gssbo._core._gp cimport likelihood
 cdef enum:
     MEMORY = 12
     TRIALS = 25         # steps tried along one direction
+    HEADER = 4          # of the state: started, f, differences stored, the newest of them
 
 cdef double DECREASE = 1e-4         # sufficient decrease
-cdef double RELATIVE_DECREASE = 2.220446049250313e-09
 cdef double PROJECTED_GRADIENT = 1e-5
 cdef double LONGEST = 4.0           # of a step, in log units of any one parameter
+cdef double FARTHEST = 60.0         # exponent of the stretch: beyond it a slope of L is rounding
 
 CONVERGED, STALLED, LIMIT, UNUSABLE = range(4)
+
+
+cdef inline double soften(double theta, double reach) noexcept nogil:
+    """psi of theta."""
+    if theta > reach:
+        return reach - 0.5 * log1p(exp(2.0 * (reach - theta)))
+    return theta - 0.5 * log1p(exp(2.0 * (theta - reach)))
+
+
+cdef inline double harden(double psi, double reach, double low, double high) noexcept nogil:
+    """theta of psi, within its bounds."""
+    cdef double shrunk = -expm1(2.0 * (psi - reach))
+    return fmin(fmax(psi - 0.5 * log(shrunk) if shrunk > 0.0 else INFINITY, low), high)
+
+
+cdef inline double stretch(double theta, double reach) noexcept nogil:
+    """dtheta / dpsi."""
+    return 1.0 + exp(fmin(2.0 * (theta - reach), FARTHEST))
+
+
+cdef inline double clip(double value, double low, double high) noexcept nogil:
+    return fmin(fmax(value, low), high)
 
 
 cdef double dot(Py_ssize_t p, const double *x, const double *y, const char *mask) noexcept nogil:
@@ -102,113 +131,150 @@ cdef double shorter(double t, double f, double slope, double f_trial, double slo
     return fmin(fmax(guess, 0.1 * t), 0.5 * t)
 
 
+def state_size(Py_ssize_t d):
+    """Elements of the state of a climb."""
+    return HEADER + (6 + 2 * MEMORY) * (d + 2) + (d + 2 + 7) // 8
+
+
+cdef double height(
+    int kind,
+    Py_ssize_t n,
+    Py_ssize_t d,
+    const double *X,
+    const double *z,
+    const double *low,
+    const double *high,
+    const double *reach,
+    const double *psi,          # IN (p,)
+    double *work,
+    double *theta,              # OUT (p,)
+    double *g,                  # OUT (p,)
+) noexcept nogil:
+    """f and g at psi."""
+    cdef Py_ssize_t i
+    cdef double value
+    for i in range(d + 2):
+        theta[i] = harden(psi[i], reach[i], low[i], high[i])
+    value = likelihood(kind, n, d, X, z, theta, work, g)
+    for i in range(d + 2):
+        g[i] *= -stretch(theta[i], reach[i])
+    return -value
+
+
 def climb(
     int kind,
     const double[:, ::1] X,             # IN (n, d)
     const double[::1] z,                # IN (n,)
     const double[::1] low,              # IN (d + 2,)
     const double[::1] high,             # IN (d + 2,)
+    const double[::1] reach,            # IN (d + 2,)
+    double tolerance,
     Py_ssize_t max_evaluations,
     double[::1] work,                   # INOUT (work_size(n, d),), zeros at first
+    double[::1] state,                  # INOUT (state_size(d),), zeros at first
     double[::1] theta,                  # INOUT (d + 2,), start -> best point reached
 ):
     """Return the likelihood reached, the evaluations it took and how it ended.
 
-    UNUSABLE: the likelihood is not finite at the start. Signals are handled between evaluations.
+    LIMIT: no further step is begun once `max_evaluations` are spent; called again with the same state the climb goes
+    on. UNUSABLE: the likelihood is not finite at the start. Signals are handled between evaluations.
     """
-    cdef Py_ssize_t n = X.shape[0], d = X.shape[1], p = d + 2, i, _trial
-    cdef Py_ssize_t stored = 0, newest = MEMORY - 1, n_evaluations = 1
-    cdef double *g = <double *> malloc((5 + 2 * MEMORY) * p * sizeof(double) + p)
-    if g == NULL:
-        raise MemoryError
+    cdef Py_ssize_t n = X.shape[0], d = X.shape[1], p = d + 2, i, _trial, n_evaluations = 0
+    cdef Py_ssize_t stored = <Py_ssize_t> state[2], newest = <Py_ssize_t> state[3]
+    cdef double *psi = &state[HEADER]
+    cdef double *g = psi + p
     cdef double *g_trial = g + p
     cdef double *step = g_trial + p
-    cdef double *trial_theta = step + p
-    cdef double *accepted = trial_theta + p
-    cdef double *S = accepted + p
+    cdef double *psi_trial = step + p
+    cdef double *theta_trial = psi_trial + p
+    cdef double *S = theta_trial + p
     cdef double *Y = S + MEMORY * p
     cdef char *free_ = <char *> (Y + MEMORY * p)
-    cdef double f, f_trial, t, longest, slope, slope_trial, sy, ss, yy, previous
+    cdef double f, f_trial, t, longest, slope, slope_trial, sy, ss, yy, previous, lowest, highest
     cdef bint found, restarted = False
     cdef int status = LIMIT
-    try:
+    if state[0] == 0.0:
+        for i in range(p):
+            psi[i] = soften(clip(theta[i], low[i], high[i]), reach[i])
         with nogil:
-            for i in range(p):
-                theta[i] = fmin(fmax(theta[i], low[i]), high[i])
-            f = -likelihood(kind, n, d, &X[0, 0], &z[0], &theta[0], &work[0], g)
+            f = height(kind, n, d, &X[0, 0], &z[0], &low[0], &high[0], &reach[0], psi, &work[0], &theta[0], g)
+        n_evaluations = 1
         if not isfinite(f):
             return -INFINITY, n_evaluations, UNUSABLE
+        state[0] = 1.0
+    else:
+        f = state[1]
+    while n_evaluations < max_evaluations:
+        longest = 0.0
         for i in range(p):
-            g[i] = -g[i]
-        while n_evaluations < max_evaluations:
-            longest = 0.0
+            lowest = soften(low[i], reach[i])
+            highest = soften(high[i], reach[i])
+            longest = fmax(longest, fabs(clip(psi[i] - g[i], lowest, highest) - psi[i]))
+            free_[i] = not ((psi[i] <= lowest and g[i] > 0.0) or (psi[i] >= highest and g[i] < 0.0))
+        if longest <= PROJECTED_GRADIENT:
+            status = CONVERGED
+            break
+        direction(p, stored, newest, S, Y, g, free_, step)
+        if not dot(p, g, step, free_) < 0.0:
+            stored = 0
+            direction(p, 0, newest, S, Y, g, free_, step)
+        t = 1.0 if stored else fmin(1.0, 1.0 / sqrt(dot(p, g, g, free_)))
+        longest = 0.0
+        for i in range(p):
+            longest = fmax(longest, fabs(step[i]))
+        t = fmin(t, LONGEST / longest)
+
+        found = False
+        for _trial in range(TRIALS):
+            slope = 0.0
             for i in range(p):
-                longest = fmax(longest, fabs(fmin(fmax(theta[i] - g[i], low[i]), high[i]) - theta[i]))
-                free_[i] = not ((theta[i] <= low[i] and g[i] > 0.0) or (theta[i] >= high[i] and g[i] < 0.0))
-            if longest <= PROJECTED_GRADIENT:
-                status = CONVERGED
+                psi_trial[i] = clip(psi[i] + t * step[i], soften(low[i], reach[i]), soften(high[i], reach[i]))
+                slope += g[i] * (psi_trial[i] - psi[i])
+            with nogil:
+                f_trial = height(kind, n, d, &X[0, 0], &z[0], &low[0], &high[0], &reach[0], psi_trial, &work[0],
+                                 theta_trial, g_trial)
+            n_evaluations += 1
+            PyErr_CheckSignals()
+            slope_trial = 0.0
+            for i in range(p):
+                slope_trial += g_trial[i] * (psi_trial[i] - psi[i])
+            if isfinite(f_trial) and f_trial <= f + DECREASE * slope:
+                found = True
                 break
-            direction(p, stored, newest, S, Y, g, free_, step)
-            if not dot(p, g, step, free_) < 0.0:
+            # Slopes along the path are per unit of t.
+            t = shorter(t, f, slope / t, f_trial, slope_trial / t)
+        if not found:
+            if stored and not restarted:
                 stored = 0
-                direction(p, 0, newest, S, Y, g, free_, step)
-            t = 1.0 if stored else fmin(1.0, 1.0 / sqrt(dot(p, g, g, free_)))
-            longest = 0.0
-            for i in range(p):
-                longest = fmax(longest, fabs(step[i]))
-            t = fmin(t, LONGEST / longest)
+                restarted = True
+                continue
+            status = STALLED
+            break
+        restarted = False
 
-            found = False
-            for _trial in range(TRIALS):
-                slope = 0.0
-                for i in range(p):
-                    trial_theta[i] = fmin(fmax(theta[i] + t * step[i], low[i]), high[i])
-                    slope += g[i] * (trial_theta[i] - theta[i])
-                with nogil:
-                    f_trial = -likelihood(kind, n, d, &X[0, 0], &z[0], trial_theta, &work[0], g_trial)
-                n_evaluations += 1
-                PyErr_CheckSignals()
-                slope_trial = 0.0
-                for i in range(p):
-                    g_trial[i] = -g_trial[i]
-                    slope_trial += g_trial[i] * (trial_theta[i] - theta[i])
-                if isfinite(f_trial) and f_trial <= f + DECREASE * slope:
-                    found = True
-                    break
-                if n_evaluations >= max_evaluations:
-                    break
-                # Slopes along the path are per unit of t.
-                t = shorter(t, f, slope / t, f_trial, slope_trial / t)
-            if not found:
-                if stored and not restarted and n_evaluations < max_evaluations:
-                    stored = 0
-                    restarted = True
-                    continue
-                status = STALLED if n_evaluations < max_evaluations else LIMIT
-                break
-            restarted = False
-
-            newest = (newest + 1) % MEMORY
-            sy = 0.0
-            ss = 0.0
-            yy = 0.0
-            for i in range(p):
-                S[newest * p + i] = trial_theta[i] - theta[i]
-                Y[newest * p + i] = g_trial[i] - g[i]
-                sy += S[newest * p + i] * Y[newest * p + i]
-                ss += S[newest * p + i] * S[newest * p + i]
-                yy += Y[newest * p + i] * Y[newest * p + i]
-                theta[i] = trial_theta[i]
-            if sy > 1e-10 * sqrt(ss * yy):
-                stored = min(stored + 1, <Py_ssize_t> MEMORY)
-            else:
-                newest = (newest + MEMORY - 1) % MEMORY
-            memcpy(g, g_trial, p * sizeof(double))
-            previous = f
-            f = f_trial
-            if previous - f <= RELATIVE_DECREASE * fmax(fmax(fabs(previous), fabs(f)), 1.0):
-                status = CONVERGED
-                break
-        return -f, n_evaluations, status
-    finally:
-        free(g)
+        newest = (newest + 1) % MEMORY
+        sy = 0.0
+        ss = 0.0
+        yy = 0.0
+        for i in range(p):
+            S[newest * p + i] = psi_trial[i] - psi[i]
+            Y[newest * p + i] = g_trial[i] - g[i]
+            sy += S[newest * p + i] * Y[newest * p + i]
+            ss += S[newest * p + i] * S[newest * p + i]
+            yy += Y[newest * p + i] * Y[newest * p + i]
+            psi[i] = psi_trial[i]
+            theta[i] = theta_trial[i]
+        if sy > 1e-10 * sqrt(ss * yy):
+            stored = min(stored + 1, <Py_ssize_t> MEMORY)
+        else:
+            newest = (newest + MEMORY - 1) % MEMORY
+        memcpy(g, g_trial, p * sizeof(double))
+        previous = f
+        f = f_trial
+        if previous - f <= tolerance * fmax(fmax(fabs(previous), fabs(f)), 1.0):
+            status = CONVERGED
+            break
+    state[1] = f
+    state[2] = stored
+    state[3] = newest
+    return -f, n_evaluations, status

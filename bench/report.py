@@ -180,7 +180,7 @@ def surroundings() -> tuple[str, dict[str, Any]]:
 @contextmanager
 def own_threads(count: int) -> Iterator[None]:
     """Give gssbo's own threads by default as many as the references' BLAS has."""
-    names = ("gssbo.optimizer.default_threads", "gssbo._parallel.default_threads")
+    names = ("gssbo.box_strategy.default_threads", "gssbo._parallel.default_threads")
     with mock.patch(names[0], lambda: count), mock.patch(names[1], lambda: count):
         yield
 

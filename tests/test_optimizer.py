@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from gssbo import GaussianProcess, Optimizer
 from gssbo import reference as ref
-from gssbo.optimizer import default_n_candidates
+from gssbo.box_strategy import default_n_candidates
 from gssbo.problems import get_problem
 
 RULES = ["vector", "scalar", "random", "kmeans++", "maxmin"]

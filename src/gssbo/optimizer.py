@@ -1,5 +1,7 @@
 """The optimizer loop: ask for a suggestion, tell what it gave.
 
+The books are kept here; the model, and where to look next, are a strategy's.
+
 Notation
 --------
 n       observations told; d parameters
@@ -24,7 +26,6 @@ import numpy as np
 from scipy.optimize import OptimizeResult
 from scipy.stats import qmc
 
-from gssbo._parallel import default_threads
 from gssbo._typing import ArrayLike, FloatArray, IndexArray, RngLike
 from gssbo._validation import (
     check_array,
@@ -35,27 +36,18 @@ from gssbo._validation import (
     check_vector,
     spawn_generators,
 )
-from gssbo.acquisition import ACQUISITIONS, Acquisition
+from gssbo.box_strategy import BoxStrategy
 from gssbo.buffer import Buffer
-from gssbo.embedding import Embedding
 from gssbo.gp import GaussianProcess
 from gssbo.history import History
-from gssbo.precision import PrecisionCache
-from gssbo.selection.rules import EMBEDDED, RULES
-from gssbo.selection.subset import select
+from gssbo.retention import Retention
 from gssbo.space import Space
+from gssbo.strategy import Strategy
 from gssbo.timings import Timings
 
-__all__ = ["Optimizer", "default_n_candidates"]
+__all__ = ["Optimizer"]
 
 DESIGNS = ("lhs", "sobol")
-REFRESHES = ("auto", "recompute", "cached")
-FAR = 1e100  # standard deviations beyond which an incumbent is no farther
-
-
-def default_n_candidates(dim: int) -> int:
-    """Candidates a suggestion is chosen from, as in the configuration table (appendix) of [1]."""
-    return 10_000 if dim <= 10 else 5_000 if dim <= 50 else 2_000
 
 
 class Optimizer:
@@ -148,7 +140,9 @@ class Optimizer:
         self._sign = 1.0 if self.maximize else -1.0
         self.n_init = check_integer("n_init", n_init, at_least=1)
         self.initial_design = check_choice("initial_design", initial_design, DESIGNS)
-        self._buffer = Buffer(
+        self.timings = Timings()
+        design_rng, selection_rng, fit_rng, candidate_rng = spawn_generators("rng", rng, 4)
+        buffer = Buffer(
             subset_size,
             n_init=self.n_init,
             factor=dynamic_factor,
@@ -156,39 +150,30 @@ class Optimizer:
             retain_newest=retain_newest,
             pool=pool,
         )
-        self.rule = check_choice("rule", rule, RULES)
-        if isinstance(refit, str):
-            check_choice("refit", refit, ("frozen",))
-            self._refit_every = 1
-        else:
-            self._refit_every = check_integer("refit", refit, at_least=1)
-        self._frozen_at_switch = isinstance(refit, str)
-        self.refresh = check_choice("refresh", refresh, REFRESHES)
-        self._acquisition = _acquisition(acquisition, acquisition_options)
-        self.n_candidates = (
-            default_n_candidates(self.space.dim)
-            if n_candidates is None
-            else check_integer("n_candidates", n_candidates, at_least=1)
+        retention = Retention(buffer, rule=rule, refresh=refresh, rng=selection_rng, timings=self.timings)
+        strategy = BoxStrategy(
+            self.space.dim,
+            retention=retention,
+            refit=refit,
+            acquisition=acquisition,
+            acquisition_options=acquisition_options,
+            n_candidates=n_candidates,
+            surrogate=surrogate,
+            threads=threads,
+            fit_rng=fit_rng,
+            candidate_rng=candidate_rng,
+            timings=self.timings,
         )
-        self._surrogate = _surrogate(surrogate, self.space.dim)
-        self._surrogate.threads = (
-            default_threads() if threads is None else check_integer("threads", threads, at_least=1)
-        )
-        streams = spawn_generators("rng", rng, 4)
-        self._design_rng, self._selection_rng, self._fit_rng, self._candidate_rng = streams
+        self.rule, self.refresh, self.n_candidates = retention.rule, retention.refresh, strategy.n_candidates
+        self._strategy: Strategy = strategy
 
         self._history = History(self.space.dim)
-        self._design = self._initial_points()
+        self._design = self._initial_points(design_rng)
         self._n_designed = 0
         self._n_modelled = 0
-        self._since_refit = 0
-        self._retained: IndexArray = np.empty(0, dtype=np.intp)
-        self._cache: PrecisionCache | None = None
-        self._cached_pool: IndexArray = np.empty(0, dtype=np.intp)
-        self.timings = Timings()
         self.last_ask_seconds = 0.0
         self._lock = threading.RLock()
-        self._iteration_seconds: float | None = None  # of the last model iteration, until the buffer has it
+        self._iteration_seconds: float | None = None  # of the last model iteration, until the strategy has it
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_lock"}
@@ -200,7 +185,7 @@ class Optimizer:
     def __repr__(self) -> str:
         return (
             f"Optimizer(d={self.space.dim}, told={self.n_told}, best_y={self.best_y}, rule={self.rule!r}, M={self.M}, "
-            f"retained={len(self._retained)})"
+            f"retained={len(self.retained)})"
         )
 
     # ---- what users do
@@ -219,17 +204,16 @@ class Optimizer:
         updates = False
         with self.timings.whole():
             if self._iteration_seconds is not None and len(self._history) > self._n_modelled:
-                self._buffer.record(self._iteration_seconds, len(self._history))
+                self._strategy.record(self._iteration_seconds, len(self._history))
                 self._iteration_seconds = None
             if self._n_designed < len(self._design) and len(self._history) < self.n_init:
                 unit = self._design[self._n_designed]
                 self._n_designed += 1
-            elif len(self._history) == 0:
-                unit = self._candidate_rng.random(self.space.dim)
             else:
-                updates = len(self._history) > self._n_modelled
-                self._update_surrogate()
-                unit = self._best_candidate()
+                if len(self._history) > 0:
+                    updates = self._strategy.update(self._history)
+                    self._n_modelled = len(self._history)
+                unit = self._strategy.suggest(self._history, np.empty((0, self.space.dim)), 1)[0]
             suggestion: FloatArray = self.space.from_unit(unit[None, :])[0]
         self.last_ask_seconds = time.perf_counter() - start
         if updates:
@@ -278,7 +262,7 @@ class Optimizer:
         """
         points = check_matrix("X", X, columns=self.space.dim)
         with self._lock:
-            mean, std = self._current_surrogate().predict(self.space.to_unit(points), return_std=True)
+            mean, std = self._current_strategy().posterior(self.space.to_unit(points))
         return (self._sign * mean, std) if return_std else self._sign * mean
 
     def result(self) -> OptimizeResult:
@@ -329,152 +313,43 @@ class Optimizer:
     @property
     def retained(self) -> IndexArray:
         """Indices into the history of the observations the surrogate was last fitted on, ascending."""
-        return self._retained.copy()
+        return self._strategy.retained
 
     @property
     def M(self) -> int | None:
         """Capacity of the retained subset; None while the dynamic rule has not fixed it."""
-        return self._buffer.size
+        return self._strategy.M
 
     @property
     def switched_at(self) -> int | None:
         """Observations held when retention began; None before."""
-        return self._buffer.switched_at
+        return self._strategy.switched_at
 
     @property
     def surrogate(self) -> GaussianProcess:
         """The Gaussian process in the unit cube, on responses to be maximised, as last fitted; read only."""
-        return self._surrogate
+        return self._strategy.surrogate
 
     # ---- how
 
-    def _initial_points(self) -> FloatArray:
+    def _initial_points(self, rng: np.random.Generator) -> FloatArray:
         d = self.space.dim
         if self.initial_design == "lhs":
-            points: FloatArray = qmc.LatinHypercube(d, rng=self._design_rng).random(self.n_init)
+            points: FloatArray = qmc.LatinHypercube(d, rng=rng).random(self.n_init)
         else:
             power = int(np.ceil(np.log2(self.n_init)))
-            points = qmc.Sobol(d, rng=self._design_rng).random_base2(power)[: self.n_init]
+            points = qmc.Sobol(d, rng=rng).random_base2(power)[: self.n_init]
         return points
 
-    def _update_surrogate(self) -> None:
-        """Select, then fit, if anything was told since the last time."""
-        n = len(self._history)
-        if n == self._n_modelled:
-            return
-        switched = self._buffer.switched(n)
-        self._retained = self._select(n) if switched else np.arange(n, dtype=np.intp)
-        due = not self._surrogate.fitted or self._since_refit % self._refit_every == 0
-        if switched and self._frozen_at_switch and self._surrogate.fitted:
-            due = False
-        self._since_refit += 1
-        self._fit(self._retained, optimize=due)
-        self._n_modelled = n
+    def _current_strategy(self) -> Strategy:
+        """The strategy fitted to everything told.
 
-    def _fit(self, members: IndexArray, *, optimize: bool) -> None:
-        with self.timings.part("refit"):
-            self._surrogate.condition(
-                np.ascontiguousarray(self._history.unit[members]),
-                self._history.y[members],
-                optimize=optimize and self._surrogate.fit_hyperparameters,
-                rng=self._fit_rng,
-            )
-
-    def _select(self, n: int) -> IndexArray:
-        """The retained subset, as ascending indices into the history (algorithm 1, lines 10 to 15)."""
-        assert self._buffer.size is not None
-        size = self._buffer.size
-        forced = self._buffer.forced(n)
-        if not self._surrogate.fitted:
-            # Told in bulk: hyperparameters come from the forced set and others evenly spread over the history.
-            others = np.setdiff1d(np.arange(n), forced)
-            spread = np.round(np.linspace(0, len(others) - 1, size - len(forced))).astype(np.intp)
-            self._fit(np.sort(np.concatenate([forced, others[spread]])), optimize=True)
-        pool = self._buffer.pool(n)
-        with self.timings.part("embed"):
-            embedding = self._embedding(pool)
-        with self.timings.part("select"):
-            chosen = select(
-                embedding,
-                size,
-                rule=self.rule,
-                forced=np.searchsorted(pool, forced),
-                y=self._history.y[pool],
-                rng=self._selection_rng,
-            )
-        return np.sort(pool[chosen])
-
-    def _embedding(self, pool: IndexArray) -> Embedding:
-        kernel, noise = self._surrogate.kernel_, self._surrogate.noise_
-        X = np.ascontiguousarray(self._history.unit[pool])
-        if self.rule not in EMBEDDED:
-            return Embedding(kernel, noise, X)
-        stands = self._refit_every != 1 or self._frozen_at_switch or not self._surrogate.fit_hyperparameters
-        if self.refresh == "cached" or (self.refresh == "auto" and stands):
-            return Embedding(kernel, noise, X, self._updated_cache(pool, X))
-        embedding = Embedding(kernel, noise, X)
-        embedding.prepare()
-        return embedding
-
-    def _updated_cache(self, pool: IndexArray, X: FloatArray) -> PrecisionCache:
-        """The precision cache, brought to `pool` by removals and appends where that is cheaper than anew."""
-        cache = self._cache
-        leaving = np.flatnonzero(~np.isin(self._cached_pool, pool))
-        n_entering = len(pool) - (len(self._cached_pool) - len(leaving))
-        stale = cache is None or not cache.matches(self._surrogate.kernel_, self._surrogate.noise_)
-        if stale or 4 * (len(leaving) + n_entering) > len(pool):
-            cache = PrecisionCache(self._surrogate.kernel_, self._surrogate.noise_, X)
-        else:
-            assert cache is not None
-            self._cache = None  # should this be interrupted half way, the next time starts afresh
-            for index in leaving[::-1]:
-                cache.remove(int(index))
-            for x in X[len(pool) - n_entering :]:
-                cache.append(x)
-        self._cache, self._cached_pool = cache, pool
-        return cache
-
-    def _best_candidate(self) -> FloatArray:
-        with self.timings.part("acquisition"):
-            gp = self._surrogate
-            candidates = self._candidate_rng.random((self.n_candidates, self.space.dim))
-            with np.errstate(over="ignore"):  # halves, and a limit: responses may be as large as floats go
-                best = 2.0 * ((0.5 * self._history.y[self._history.best] - 0.5 * gp.y_mean_) / gp.y_std_)
-            scores = self._acquisition(gp, candidates, float(np.clip(best, -FAR, FAR)), self._candidate_rng)
-            winner: FloatArray = candidates[int(np.argmax(scores))]
-            return winner
-
-    def _current_surrogate(self) -> GaussianProcess:
-        """The surrogate fitted to everything told.
-
-        A copy of the loop does the fitting, so that neither hyperparameters nor generators of this one move.
+        A copy does the fitting, so that neither hyperparameters nor generators of this one move.
         """
         if not self.n_told:
             raise ValueError("predict needs at least one observation: call tell(x, y) first")
         if self._n_modelled == self.n_told:
-            return self._surrogate
-        twin = copy.deepcopy(self)
-        twin._update_surrogate()
-        return twin._surrogate
-
-
-def _acquisition(name: str, options: dict[str, Any] | None) -> Acquisition:
-    chosen = ACQUISITIONS[check_choice("acquisition", name, ACQUISITIONS)]
-    try:
-        return chosen(**(options or {}))
-    except TypeError as error:
-        raise ValueError(f"acquisition_options must suit {chosen.__name__}, got {options!r}: {error}") from error
-
-
-def _surrogate(template: GaussianProcess | None, dim: int) -> GaussianProcess:
-    if template is None:
-        # Fixed bounds: with the default ones the search box would move with the retained subset.
-        return GaussianProcess(lengthscale_bounds=(5e-3, 1e3), warm_start=True)
-    if not isinstance(template, GaussianProcess):
-        raise ValueError(f"surrogate must be a GaussianProcess, got {template!r}")
-    if template.lengthscale is not None and template.lengthscale.size not in (1, dim):
-        raise ValueError(f"surrogate must have 1 or {dim} lengthscales, got {template.lengthscale.size}")
-    surrogate = copy.deepcopy(template)
-    surrogate.forget()  # what it was fitted to is another space's
-    surrogate.warm_start = True
-    return surrogate
+            return self._strategy
+        twin = copy.deepcopy(self._strategy)
+        twin.update(self._history)
+        return twin

@@ -1,0 +1,210 @@
+"""The paper's strategy: a Gaussian process on the retained subset, and the best of candidates from the whole box.
+
+Notation
+--------
+n       observations told; d parameters
+M       capacity of the retained subset
+theta   hyperparameters of the surrogate
+
+References
+----------
+1. Wei et al., Gradient-based Sample Selection for Faster Bayesian Optimization, TMLR 2026, algorithm 1.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+
+from gssbo._parallel import default_threads
+from gssbo._typing import FloatArray, IndexArray
+from gssbo._validation import check_choice, check_integer
+from gssbo.acquisition import ACQUISITIONS, Acquisition
+from gssbo.gp import GaussianProcess
+from gssbo.history import History
+from gssbo.retention import Retention
+from gssbo.timings import Timings
+
+__all__ = ["BoxStrategy", "default_n_candidates"]
+
+FAR = 1e100  # standard deviations beyond which an incumbent is no farther
+
+
+def default_n_candidates(dim: int) -> int:
+    """Candidates a suggestion is chosen from, as in the configuration table (appendix) of [1]."""
+    return 10_000 if dim <= 10 else 5_000 if dim <= 50 else 2_000
+
+
+class BoxStrategy:
+    """One Gaussian process over the whole box, scored at uniform candidates; see `Strategy` for the methods.
+
+    Parameters
+    ----------
+    dim : int
+        d.
+    retention : Retention
+    refit, acquisition, acquisition_options, n_candidates, surrogate, threads
+        As for `Optimizer`.
+    fit_rng, candidate_rng : numpy.random.Generator
+        Sources of the restarts, and of candidates and draws.
+    timings : Timings
+        Charged with the parts "refit" and "acquisition".
+
+    Examples
+    --------
+    >>> from gssbo.buffer import Buffer
+    >>> timings, rngs = Timings(), np.random.default_rng(0).spawn(3)
+    >>> retention = Retention(Buffer(30, n_init=5), rng=rngs[0], timings=timings)
+    >>> strategy = BoxStrategy(1, retention=retention, fit_rng=rngs[1], candidate_rng=rngs[2], timings=timings)
+    >>> history = History(1)
+    >>> X = np.linspace(0.0, 1.0, 9)[:, None]
+    >>> history.append(X, X, -((X[:, 0] - 0.3) ** 2))
+    >>> strategy.update(history)
+    True
+    >>> bool(abs(strategy.suggest(history, X[:0], 1)[0, 0] - 0.3) < 0.1)
+    True
+    """
+
+    def __init__(
+        self,
+        dim: int,
+        *,
+        retention: Retention,
+        refit: int | str = 1,
+        acquisition: str = "ucb",
+        acquisition_options: dict[str, Any] | None = None,
+        n_candidates: int | None = None,
+        surrogate: GaussianProcess | None = None,
+        threads: int | None = None,
+        fit_rng: np.random.Generator,
+        candidate_rng: np.random.Generator,
+        timings: Timings,
+    ) -> None:
+        self._dim = dim
+        self._retention = retention
+        if isinstance(refit, str):
+            check_choice("refit", refit, ("frozen",))
+            self._refit_every = 1
+        else:
+            self._refit_every = check_integer("refit", refit, at_least=1)
+        self._frozen_at_switch = isinstance(refit, str)
+        self._acquisition = _acquisition(acquisition, acquisition_options)
+        self.n_candidates = (
+            default_n_candidates(dim)
+            if n_candidates is None
+            else check_integer("n_candidates", n_candidates, at_least=1)
+        )
+        self._surrogate = _surrogate(surrogate, dim)
+        self._surrogate.threads = (
+            default_threads() if threads is None else check_integer("threads", threads, at_least=1)
+        )
+        self._fit_rng, self._candidate_rng = fit_rng, candidate_rng
+        self._timings = timings
+        self._n_modelled = 0
+        self._since_refit = 0
+        self._retained: IndexArray = np.empty(0, dtype=np.intp)
+
+    # ---- what the optimizer does
+
+    def update(self, history: History) -> bool:
+        """Select, then fit, if anything was told since the last time."""
+        n = len(history)
+        if n == self._n_modelled:
+            return False
+        switched = self._retention.buffer.switched(n)
+        self._retained = self._select(history) if switched else np.arange(n, dtype=np.intp)
+        due = not self._surrogate.fitted or self._since_refit % self._refit_every == 0
+        if switched and self._frozen_at_switch and self._surrogate.fitted:
+            due = False
+        self._since_refit += 1
+        self._fit(history, self._retained, optimize=due)
+        self._n_modelled = n
+        return True
+
+    def suggest(self, history: History, pending: FloatArray, n: int) -> FloatArray:
+        """The best of n fresh sets of candidates; random points before anything was told."""
+        if len(history) == 0:
+            return self._candidate_rng.random((n, self._dim))
+        return np.array([self._best_candidate(history) for _ in range(n)])
+
+    def posterior(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mean and standard deviation (m,) at (m, d) unit points, in units of the history's y."""
+        mean, std = self._surrogate.predict(points, return_std=True)
+        return mean, std
+
+    def record(self, seconds: float, n: int) -> None:
+        """Tell the buffer's dynamic rule what an iteration took."""
+        self._retention.buffer.record(seconds, n)
+
+    # ---- what it shows
+
+    @property
+    def retained(self) -> IndexArray:
+        """Indices into the history of the observations last fitted on, ascending; a copy."""
+        return self._retained.copy()
+
+    @property
+    def surrogate(self) -> GaussianProcess:
+        """The Gaussian process as last fitted; read only."""
+        return self._surrogate
+
+    @property
+    def M(self) -> int | None:
+        """Capacity of the retained subset; None while the dynamic rule has not fixed it."""
+        return self._retention.buffer.size
+
+    @property
+    def switched_at(self) -> int | None:
+        """Observations held when retention began; None before."""
+        return self._retention.buffer.switched_at
+
+    # ---- how
+
+    def _select(self, history: History) -> IndexArray:
+        if not self._surrogate.fitted:  # told in bulk
+            self._fit(history, self._retention.first_members(len(history)), optimize=True)
+        stands = self._refit_every != 1 or self._frozen_at_switch or not self._surrogate.fit_hyperparameters
+        return self._retention.choose(history, self._surrogate, stands=stands)
+
+    def _fit(self, history: History, members: IndexArray, *, optimize: bool) -> None:
+        with self._timings.part("refit"):
+            self._surrogate.condition(
+                np.ascontiguousarray(history.unit[members]),
+                history.y[members],
+                optimize=optimize and self._surrogate.fit_hyperparameters,
+                rng=self._fit_rng,
+            )
+
+    def _best_candidate(self, history: History) -> FloatArray:
+        with self._timings.part("acquisition"):
+            gp = self._surrogate
+            candidates = self._candidate_rng.random((self.n_candidates, self._dim))
+            with np.errstate(over="ignore"):  # halves, and a limit: responses may be as large as floats go
+                best = 2.0 * ((0.5 * history.y[history.best] - 0.5 * gp.y_mean_) / gp.y_std_)
+            scores = self._acquisition(gp, candidates, float(np.clip(best, -FAR, FAR)), self._candidate_rng)
+            winner: FloatArray = candidates[int(np.argmax(scores))]
+            return winner
+
+
+def _acquisition(name: str, options: dict[str, Any] | None) -> Acquisition:
+    chosen = ACQUISITIONS[check_choice("acquisition", name, ACQUISITIONS)]
+    try:
+        return chosen(**(options or {}))
+    except TypeError as error:
+        raise ValueError(f"acquisition_options must suit {chosen.__name__}, got {options!r}: {error}") from error
+
+
+def _surrogate(template: GaussianProcess | None, dim: int) -> GaussianProcess:
+    if template is None:
+        # Fixed bounds: with the default ones the search box would move with the retained subset.
+        return GaussianProcess(lengthscale_bounds=(5e-3, 1e3), warm_start=True)
+    if not isinstance(template, GaussianProcess):
+        raise ValueError(f"surrogate must be a GaussianProcess, got {template!r}")
+    if template.lengthscale is not None and template.lengthscale.size not in (1, dim):
+        raise ValueError(f"surrogate must have 1 or {dim} lengthscales, got {template.lengthscale.size}")
+    surrogate = copy.deepcopy(template)
+    surrogate.forget()  # what it was fitted to is another space's
+    surrogate.warm_start = True
+    return surrogate

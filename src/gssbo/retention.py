@@ -1,0 +1,144 @@
+"""Retention: which observations of a history the surrogate keeps, and the precision it takes to choose them.
+
+Notation
+--------
+n       observations told
+M       capacity of the retained subset
+
+References
+----------
+1. Wei et al., Gradient-based Sample Selection for Faster Bayesian Optimization, TMLR 2026, algorithm 1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gssbo._typing import FloatArray, IndexArray
+from gssbo._validation import check_choice
+from gssbo.buffer import Buffer
+from gssbo.embedding import Embedding
+from gssbo.gp import GaussianProcess
+from gssbo.history import History
+from gssbo.precision import PrecisionCache
+from gssbo.selection.rules import EMBEDDED, RULES
+from gssbo.selection.subset import select
+from gssbo.timings import Timings
+
+__all__ = ["Retention"]
+
+REFRESHES = ("auto", "recompute", "cached")
+
+
+class Retention:
+    """A buffer, a selection rule over its pool, and a cache of the pool's precision.
+
+    Parameters
+    ----------
+    buffer : Buffer
+    rule : {"vector", "scalar", "random", "kmeans++", "maxmin"}
+        Selection rule.
+    refresh : {"auto", "recompute", "cached"}
+        Embeddings from a Cholesky factorization each time, or from a cache updated in O(n^2) an observation while the
+        hyperparameters stand; "auto" caches when they stand from one selection to the next.
+    rng : numpy.random.Generator
+        Used by the random rule and by k-means++.
+    timings : Timings
+        Charged with the parts "embed" and "select".
+
+    Examples
+    --------
+    >>> history = History(1)
+    >>> X = np.linspace(0.0, 1.0, 50)[:, None]
+    >>> history.append(X, X, np.sin(6.0 * X[:, 0]))
+    >>> gp = GaussianProcess(rng=0).fit(X, history.y)
+    >>> retention = Retention(Buffer(12, n_init=4), rng=np.random.default_rng(0), timings=Timings())
+    >>> retention.choose(history, gp, stands=False).shape
+    (12,)
+    """
+
+    def __init__(
+        self,
+        buffer: Buffer,
+        *,
+        rule: str = "vector",
+        refresh: str = "auto",
+        rng: np.random.Generator,
+        timings: Timings,
+    ) -> None:
+        self.buffer = buffer
+        self.rule = check_choice("rule", rule, RULES)
+        self.refresh = check_choice("refresh", refresh, REFRESHES)
+        self._rng = rng
+        self._timings = timings
+        self._cache: PrecisionCache | None = None
+        self._cached_pool: IndexArray = np.empty(0, dtype=np.intp)
+
+    def first_members(self, n: int) -> IndexArray:
+        """M ascending indices for the first fit of data told in bulk: the forced set, others evenly spread."""
+        forced, size = self.buffer.forced(n), self._size
+        others = np.setdiff1d(np.arange(n), forced)
+        spread = np.round(np.linspace(0, len(others) - 1, size - len(forced))).astype(np.intp)
+        return np.sort(np.concatenate([forced, others[spread]]))
+
+    def choose(self, history: History, surrogate: GaussianProcess, *, stands: bool) -> IndexArray:
+        """The retained subset, as ascending indices into the history (algorithm 1, lines 10 to 15).
+
+        Parameters
+        ----------
+        history : History
+            Of more than M observations.
+        surrogate : GaussianProcess
+            Fitted; lends its kernel and noise to the pool.
+        stands : bool
+            Whether its hyperparameters mostly stand from one call to the next.
+        """
+        n = len(history)
+        forced = self.buffer.forced(n)
+        pool = self.buffer.pool(n)
+        with self._timings.part("embed"):
+            embedding = self._embedding(pool, history, surrogate, stands)
+        with self._timings.part("select"):
+            chosen = select(
+                embedding,
+                self._size,
+                rule=self.rule,
+                forced=np.searchsorted(pool, forced),
+                y=history.y[pool],
+                rng=self._rng,
+            )
+        return np.sort(pool[chosen])
+
+    @property
+    def _size(self) -> int:
+        assert self.buffer.size is not None
+        return self.buffer.size
+
+    def _embedding(self, pool: IndexArray, history: History, surrogate: GaussianProcess, stands: bool) -> Embedding:
+        kernel, noise = surrogate.kernel_, surrogate.noise_
+        X = np.ascontiguousarray(history.unit[pool])
+        if self.rule not in EMBEDDED:
+            return Embedding(kernel, noise, X)
+        if self.refresh == "cached" or (self.refresh == "auto" and stands):
+            return Embedding(kernel, noise, X, self._updated_cache(pool, X, surrogate))
+        embedding = Embedding(kernel, noise, X)
+        embedding.prepare()
+        return embedding
+
+    def _updated_cache(self, pool: IndexArray, X: FloatArray, surrogate: GaussianProcess) -> PrecisionCache:
+        """The precision cache, brought to `pool` by removals and appends where that is cheaper than anew."""
+        cache = self._cache
+        leaving = np.flatnonzero(~np.isin(self._cached_pool, pool))
+        n_entering = len(pool) - (len(self._cached_pool) - len(leaving))
+        stale = cache is None or not cache.matches(surrogate.kernel_, surrogate.noise_)
+        if stale or 4 * (len(leaving) + n_entering) > len(pool):
+            cache = PrecisionCache(surrogate.kernel_, surrogate.noise_, X)
+        else:
+            assert cache is not None
+            self._cache = None  # should this be interrupted half way, the next time starts afresh
+            for index in leaving[::-1]:
+                cache.remove(int(index))
+            for x in X[len(pool) - n_entering :]:
+                cache.append(x)
+        self._cache, self._cached_pool = cache, pool
+        return cache

@@ -1,0 +1,77 @@
+"""What a strategy is: the model side of the optimizer.
+
+The optimizer keeps the books (space, design, history, timings, lock, result); a strategy fits a model to the history
+and says where to look next. It sees the unit cube only, and responses to be maximised.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from gssbo._typing import FloatArray, IndexArray
+from gssbo.gp import GaussianProcess
+from gssbo.history import History
+
+__all__ = ["Strategy"]
+
+
+class Strategy(Protocol):
+    """A model of the history, and suggestions from it.
+
+    `copy.deepcopy` of a strategy is independent of it, and continues alike: generators, caches and fits are its own.
+    """
+
+    def update(self, history: History) -> bool:
+        """Select and fit, if anything was told since the last time; return whether it was.
+
+        Parameters
+        ----------
+        history : History
+            Always the same one, never empty, only grown.
+        """
+        ...
+
+    def suggest(self, history: History, pending: FloatArray, n: int) -> FloatArray:
+        """The next n points (n, d) to evaluate, in the unit cube.
+
+        Parameters
+        ----------
+        history : History
+            The one given to `update` just before; or empty, and then nothing has been fitted.
+        pending : ndarray of shape (p, d)
+            Points suggested earlier and not told yet.
+        n : int
+            At least 1.
+        """
+        ...
+
+    def posterior(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mean and standard deviation (m,) of the latent function at (m, d) unit points, in units of the history's y.
+
+        As of the last `update`; noise is not included.
+        """
+        ...
+
+    def record(self, seconds: float, n: int) -> None:
+        """Take note of the time of an iteration that ended with n observations told."""
+        ...
+
+    @property
+    def retained(self) -> IndexArray:
+        """Indices into the history of what the model stands on, ascending; a copy."""
+        ...
+
+    @property
+    def surrogate(self) -> GaussianProcess:
+        """The Gaussian process as last fitted; read only."""
+        ...
+
+    @property
+    def M(self) -> int | None:
+        """Capacity of the retained subset; None while it is not fixed."""
+        ...
+
+    @property
+    def switched_at(self) -> int | None:
+        """Observations held when retention began; None before."""
+        ...

@@ -18,10 +18,10 @@ An error in u comes back as a |K_y error| in P K_y, and a is as large as 1/noise
 beyond that of a fresh inverse within a hundred observations. One step of refinement, u += P (k - K_y u), prevents it.
 """
 from libc.math cimport INFINITY
-from libc.stdlib cimport free, malloc
-from libc.string cimport memmove, memset
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcpy, memmove, memset
 
-from gssbo._core._simd cimport gssbo_simd, gssbo_simd_table
+from gssbo._core._simd cimport gssbo_padded, gssbo_simd, gssbo_simd_table
 
 cdef const gssbo_simd_table *simd = gssbo_simd()
 
@@ -48,22 +48,21 @@ cdef void rank_two(
             row[j] += by_w * w[j] + by_u * u[j]
 
 
-cdef void rank_one(
+cdef void multiply_and_update(
     Py_ssize_t n,
     Py_ssize_t ld,
     double factor,
     const double *u,            # IN (n,)
     double *P,                  # INOUT (n, ld)
+    double *w,                  # OUT (n,)
 ) noexcept nogil:
-    """P += factor u u^T."""
-    cdef Py_ssize_t i, j
-    cdef double by_u
+    """w = P u, then P += factor u u^T, in one pass over P."""
+    cdef Py_ssize_t i
     cdef double *row
     for i in range(n):
-        by_u = factor * u[i]
         row = P + i * ld
-        for j in range(n):
-            row[j] += by_u * u[j]
+        w[i] = simd.dot(n, row, u)
+        simd.add_scaled(n, factor * u[i], u, row)
 
 
 cdef void clear(Py_ssize_t n, Py_ssize_t ld, Py_ssize_t slot, double *P) noexcept nogil:
@@ -86,31 +85,32 @@ def insert(
 
     Returns its conditional variance s; when s is not positive nothing has been changed.
     """
-    cdef Py_ssize_t ld = P.shape[1], j
-    cdef double *u = <double *> malloc(3 * n * sizeof(double))
+    cdef Py_ssize_t ld = P.shape[1], padded = gssbo_padded(n), j
+    cdef double *u = <double *> calloc(4 * padded, sizeof(double))
     if u == NULL:
         raise MemoryError
-    cdef double *w = u + n
-    cdef double *correction = w + n
+    cdef double *w = u + padded
+    cdef double *correction = w + padded
+    cdef double *covariances = correction + padded
     cdef double s, a, b
     with nogil:
         clear(n, ld, slot, &P[0, 0])
         clear(n, ld, slot, &Q[0, 0])
-        simd.product_vector(n, n, &P[0, 0], ld, &k[0], u)
+        memcpy(covariances, &k[0], n * sizeof(double))
+        simd.symmetric_product(n, &P[0, 0], ld, covariances, u)
         # u += P @ (k - K @ u); u[slot] is 0
-        simd.product_vector(n, n, &K[0, 0], K.shape[1], u, w)
+        simd.symmetric_product(n, &K[0, 0], K.shape[1], u, w)
         for j in range(n):
             w[j] = k[j] - w[j]
         w[slot] = 0.0
-        simd.product_vector(n, n, &P[0, 0], ld, w, correction)
+        simd.symmetric_product(n, &P[0, 0], ld, w, correction)
         for j in range(n):
             u[j] += correction[j]
         s = kappa - simd.dot(n, &k[0], u)
         if s > 0.0:
-            simd.product_vector(n, n, &P[0, 0], ld, u, w)
             a = 1.0 / s
             b = a * a * (simd.dot(n, u, u) + 1.0)
-            rank_one(n, ld, a, u, &P[0, 0])
+            multiply_and_update(n, ld, a, u, &P[0, 0], w)
             rank_two(n, ld, 1.0, a, b, u, w, &Q[0, 0])
             for j in range(n):
                 P[slot, j] = -a * u[j]
@@ -142,9 +142,10 @@ def clear_slot(
         u[slot] = 0.0
         clear(n, ld, slot, &P[0, 0])
         clear(n, ld, slot, &Q[0, 0])
-        rank_one(n, ld, -a, u, &P[0, 0])
-        simd.product_vector(n, n, &P[0, 0], ld, u, w)
         b = a * a * (simd.dot(n, u, u) + 1.0)
+        multiply_and_update(n, ld, -a, u, &P[0, 0], w)
+        # w is of P as it was; as it is now it is P u - a (u.u) u
+        simd.add_scaled(n, -a * simd.dot(n, u, u), u, w)
         rank_two(n, ld, -1.0, a, b, u, w, &Q[0, 0])
     free(u)
 
@@ -180,18 +181,21 @@ def residual(
     const double[:, ::1] P,     # IN (capacity, ld)
 ):
     """max |P K v - v|, infinite where there is a NaN."""
-    cdef double *product = <double *> malloc(2 * n * sizeof(double))
-    if product == NULL:
+    cdef Py_ssize_t padded = gssbo_padded(n)
+    cdef double *signs = <double *> calloc(3 * padded, sizeof(double))
+    if signs == NULL:
         raise MemoryError
-    cdef double *e = product + n
+    cdef double *product = signs + padded
+    cdef double *e = product + padded
     cdef double worst = 0.0, error
     cdef Py_ssize_t j
     with nogil:
-        simd.product_vector(n, n, &K[0, 0], K.shape[1], &v[0], product)
-        simd.product_vector(n, n, &P[0, 0], P.shape[1], product, e)
+        memcpy(signs, &v[0], n * sizeof(double))
+        simd.symmetric_product(n, &K[0, 0], K.shape[1], signs, product)
+        simd.symmetric_product(n, &P[0, 0], P.shape[1], product, e)
         for j in range(n):
             error = abs(e[j] - v[j])
             if not error <= worst:
                 worst = error if error == error else INFINITY
-    free(product)
+    free(signs)
     return worst

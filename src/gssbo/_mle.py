@@ -117,7 +117,7 @@ def maximize_likelihood(
     bounds: FloatArray,
     reach: FloatArray,
     *,
-    tol: float = 1e-6,
+    tol: float = 2.2e-9,
     threads: int = 1,
 ) -> MaximumLikelihood:
     """Climb L from the rows of `starts` (s, p) within `bounds` (p, 2), both in log parameters.

@@ -199,7 +199,7 @@ def _acquisition(name: str, options: dict[str, Any] | None) -> Acquisition:
 def _surrogate(template: GaussianProcess | None, dim: int) -> GaussianProcess:
     if template is None:
         # Fixed bounds: with the default ones the search box would move with the retained subset.
-        return GaussianProcess(lengthscale_bounds=(5e-3, 1e3), warm_start=True)
+        return GaussianProcess(lengthscale_bounds=(5e-3, 1e3), warm_start=True, tol=1e-6)
     if not isinstance(template, GaussianProcess):
         raise ValueError(f"surrogate must be a GaussianProcess, got {template!r}")
     if template.lengthscale is not None and template.lengthscale.size not in (1, dim):

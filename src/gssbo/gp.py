@@ -91,7 +91,7 @@ class GaussianProcess:
     warm_start : bool
         Whether `fit` starts from the hyperparameters of the previous fit.
     tol : float
-        Relative change of the likelihood at which the search ends.
+        Relative change of the likelihood at which the search ends; 1e-6 is enough where fits follow one another.
     threads : int
         Threads for the restarts and for predictions at many points; the results do not depend on it.
     rng : None, int or numpy.random.Generator
@@ -138,7 +138,7 @@ class GaussianProcess:
         variance_bounds: ArrayLike = (1e-4, 1e4),
         noise_bounds: ArrayLike = (1e-6, 1e1),
         warm_start: bool = False,
-        tol: float = 1e-6,
+        tol: float = 2.2e-9,
         threads: int = 1,
         rng: RngLike = None,
     ) -> None:

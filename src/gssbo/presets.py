@@ -52,5 +52,6 @@ def paper(subset_size: int | None = None) -> dict[str, Any]:
             variance_bounds=(1e-5, 1e5),
             noise_bounds=(1e-5, 1e5),
             n_restarts=2,
+            tol=1e-6,
         ),
     }

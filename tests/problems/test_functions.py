@@ -1,13 +1,13 @@
-"""The closed-form functions: optima, values worked out by hand, vectorisation, bounds, dimensions."""
+"""The paper's closed-form functions: optima, values worked out by hand, vectorisation, bounds, dimensions."""
 
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from gssbo.problems import PROBLEMS, get_problem
+from gssbo.problems import get_problem
 from gssbo.problems.functions import eggholder, hartmann6, levy, powell, rastrigin
 
-CLOSED_FORM = [name for name in PROBLEMS if name != "diabetes"]
+CLOSED_FORM = ["eggholder2", "hartmann6", "levy20", "powell50", "rastrigin100"]
 
 
 @pytest.mark.parametrize("name", [*CLOSED_FORM, "levy1", "levy7", "powell4", "powell7", "rastrigin1"])

@@ -64,8 +64,19 @@ def test_regret():
     np.testing.assert_array_equal(problem.regret([[-2.0], [3.0]]), [[0.0], [5.0]])
 
 
+def test_expected_values():
+    problem = get_problem("noisyhartmann6", rng=0)
+    x = problem.bounds.mean(axis=1)
+    assert problem.expected(x) == get_problem("hartmann6")(x) != problem(x)
+    assert get_problem("levy3").expected([[2.0] * 3]) == get_problem("levy3")([2.0] * 3)
+    with pytest.raises(ValueError, match=r"expected value of 'diabetes' is not known"):
+        get_problem("diabetes").expected(x[:4])
+    with pytest.raises(ValueError, match="x must have shape"):
+        problem.expected(x[:4])
+
+
 def test_registered_problems_pickle():
-    for name in ("levy", "diabetes"):
+    for name in ("levy", "diabetes", "noisyhartmann6", "ackley5-shifted-rotated", "pendulums12"):
         problem = get_problem(name, rng=1)
         again = pickle.loads(pickle.dumps(problem))
         x = problem.bounds.mean(axis=1)

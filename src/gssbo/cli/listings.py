@@ -41,8 +41,10 @@ def _problems(_: argparse.Namespace) -> int:
     for problem in known:
         sys.stdout.write(paragraph(f"{problem.name}: {problem.source}", indent="  ") + "\n")
     note = (
-        "All are minimised. --dim changes d where the function allows (levy, powell, rastrigin), and a name may carry "
-        "it: levy7. An optimum with an error is an estimate."
+        "All are minimised. --dim changes d where the function allows (not eggholder, hartmann, branin, shekel, "
+        "pendulums, diabetes), and a name may carry it: levy7. Where the optimum holds beyond the box, -shifted and "
+        "-rotated move the function about: levy7-shifted, discus5-shifted-rotated. An optimum with an error is an "
+        "estimate."
     )
     sys.stdout.write(f"\n{paragraph(note)}\n")
     return 0

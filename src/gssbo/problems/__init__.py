@@ -1,15 +1,32 @@
-"""Test problems: five closed-form functions and one training task, all to be minimised over a box.
+"""Test problems: closed-form functions, a control task and a training task, all to be minimised over a box.
 
-=============  =======================================  ========================  =====================
-name           function                                 box                       dimensions
-=============  =======================================  ========================  =====================
-eggholder2     Eggholder                                [-512, 512]^2             2
-hartmann6      Hartmann                                 [0, 1]^6                  6
-levy20         Levy                                     [-10, 10]^d               any d >= 1
-powell50       Powell's singular function               [-4, 5]^d                 any d >= 4
-rastrigin100   Rastrigin                                [-5.12, 5.12]^d           any d >= 1
-diabetes       validation error of a small network      mixed units               4, noisy
-=============  =======================================  ========================  =====================
+=================  =======================================  ========================  =====================
+name               function                                 box                       dimensions
+=================  =======================================  ========================  =====================
+eggholder2         Eggholder                                [-512, 512]^2             2
+hartmann6          Hartmann                                 [0, 1]^6                  6
+levy20             Levy                                     [-10, 10]^d               any d >= 1
+powell50           Powell's singular function               [-4, 5]^d                 any d >= 4
+rastrigin100       Rastrigin                                [-5.12, 5.12]^d           any d >= 1
+ackley20           Ackley                                   [-32.768, 32.768]^d       any d >= 1
+griewank10         Griewank                                 [-600, 600]^d             any d >= 1
+michalewicz10      Michalewicz                              [0, pi]^d                 any d >= 1
+styblinskitang10   Styblinski-Tang                          [-5, 5]^d                 any d >= 1
+branin2            Branin                                   [-5, 10] x [0, 15]        2
+shekel4            Shekel with ten foxholes                 [0, 10]^4                 4
+rosenbrock10       Rosenbrock                               [-5, 10]^d                any d >= 2
+ellipsoid10        ellipsoid of condition 1e6               [-5, 5]^d                 any d >= 2
+discus10           discus                                   [-5, 5]^d                 any d >= 2
+bentcigar10        bent cigar                               [-5, 5]^d                 any d >= 2
+sharpridge10       sharp ridge                              [-5, 5]^d                 any d >= 2
+noisyhartmann6     Hartmann, noise of deviation 0.1         [0, 1]^6                  6, noisy
+pendulums12        control of three coupled pendulums       gains of a feedback       12
+diabetes           validation error of a small network      mixed units               4, noisy
+=================  =======================================  ========================  =====================
+
+Where the optimum holds beyond the box, ``-shifted`` and ``-rotated`` after the name move the function about, with a
+seed other than 0 if a number follows: ``levy20-shifted``, ``ellipsoid10-shifted-rotated``, ``ackley5-shifted3``. See
+:mod:`gssbo.problems.moved`.
 """
 
 from __future__ import annotations
@@ -22,9 +39,20 @@ import numpy as np
 
 from .diabetes import diabetes_problem
 from .functions import eggholder_problem, hartmann_problem, levy_problem, powell_problem, rastrigin_problem
+from .lowdim import branin_problem, shekel_problem
+from .moved import noisy, noisy_hartmann_problem, rotated, shifted
+from .multimodal import ackley_problem, griewank_problem, michalewicz_problem, styblinski_tang_problem
+from .pendulums import pendulums_problem
 from .problem import Normalizer, Problem
+from .valleys import (
+    bent_cigar_problem,
+    discus_problem,
+    ellipsoid_problem,
+    rosenbrock_problem,
+    sharp_ridge_problem,
+)
 
-__all__ = ["PROBLEMS", "Normalizer", "Problem", "get_problem"]
+__all__ = ["PROBLEMS", "Normalizer", "Problem", "get_problem", "noisy", "rotated", "shifted"]
 
 PROBLEMS: Mapping[str, Callable[..., Problem]] = MappingProxyType(
     {
@@ -33,6 +61,19 @@ PROBLEMS: Mapping[str, Callable[..., Problem]] = MappingProxyType(
         "levy20": levy_problem,
         "powell50": powell_problem,
         "rastrigin100": rastrigin_problem,
+        "ackley20": ackley_problem,
+        "griewank10": griewank_problem,
+        "michalewicz10": michalewicz_problem,
+        "styblinskitang10": styblinski_tang_problem,
+        "branin2": branin_problem,
+        "shekel4": shekel_problem,
+        "rosenbrock10": rosenbrock_problem,
+        "ellipsoid10": ellipsoid_problem,
+        "discus10": discus_problem,
+        "bentcigar10": bent_cigar_problem,
+        "sharpridge10": sharp_ridge_problem,
+        "noisyhartmann6": noisy_hartmann_problem,
+        "pendulums12": pendulums_problem,
         "diabetes": diabetes_problem,
     }
 )
@@ -40,14 +81,12 @@ PROBLEMS: Mapping[str, Callable[..., Problem]] = MappingProxyType(
 
 _FAMILIES: Mapping[str, Callable[..., Problem]] = MappingProxyType(
     {
-        "eggholder": eggholder_problem,
-        "hartmann": hartmann_problem,
+        **{name.rstrip("0123456789"): factory for name, factory in PROBLEMS.items() if name != "diabetes"},
         "hart": hartmann_problem,
-        "levy": levy_problem,
-        "powell": powell_problem,
-        "rastrigin": rastrigin_problem,
     }
 )
+
+_MOVES: Mapping[str, Callable[[Problem, int], Problem]] = MappingProxyType({"shifted": shifted, "rotated": rotated})
 
 
 def get_problem(name: str, dim: int | None = None, rng: np.random.Generator | int | None = None) -> Problem:
@@ -56,8 +95,9 @@ def get_problem(name: str, dim: int | None = None, rng: np.random.Generator | in
     Parameters
     ----------
     name : str
-        A key of `PROBLEMS`, or the name of a family (eggholder, hartmann, levy, powell, rastrigin), alone or
-        followed by a dimension ("levy7"). Case does not matter.
+        A key of `PROBLEMS`, or the name of a family (a key without its number, or "hart"), alone or followed by a
+        dimension ("levy7"). Then, any number of times, ``-shifted`` or ``-rotated``, each alone or followed by a seed
+        ("levy7-shifted", "discus5-shifted2-rotated2"). Case does not matter.
     dim : int, optional
         Dimension; takes precedence over one in the name. Default: that of the name, or of the family's entry
         in `PROBLEMS`.
@@ -72,7 +112,7 @@ def get_problem(name: str, dim: int | None = None, rng: np.random.Generator | in
     Raises
     ------
     ValueError
-        If the name is unknown, or the function does not exist in that dimension.
+        If the name is unknown, the function does not exist in that dimension, or the problem cannot be moved.
 
     Examples
     --------
@@ -83,14 +123,18 @@ def get_problem(name: str, dim: int | None = None, rng: np.random.Generator | in
     >>> get_problem("diabetes", rng=0).stochastic
     True
     """
-    key = str(name).strip().lower()
-    if key in PROBLEMS:
-        return PROBLEMS[key](dim=dim, rng=rng)
+    key, *moves = str(name).strip().lower().split("-")
+    steps = [re.fullmatch(rf"({'|'.join(_MOVES)})(\d*)", move) for move in moves]
     match = re.fullmatch(r"([a-z]+)(\d*)", key)
-    if match is None or match[1] not in _FAMILIES:
+    if match is None or (key not in PROBLEMS and match[1] not in _FAMILIES) or None in steps:
         raise ValueError(
-            f"name must be one of {', '.join(PROBLEMS)} or a family ({', '.join(_FAMILIES)}), got {name!r}"
+            f"name must be one of {', '.join(PROBLEMS)} or a family ({', '.join(_FAMILIES)}), "
+            f"each also with -shifted or -rotated, got {name!r}"
         )
     if dim is None and match[2]:
         dim = int(match[2])
-    return _FAMILIES[match[1]](dim=dim, rng=rng)
+    factory = PROBLEMS[key] if key in PROBLEMS else _FAMILIES[match[1]]
+    problem = factory(dim=dim, rng=rng)
+    for step in filter(None, steps):
+        problem = _MOVES[step[1]](problem, int(step[2] or 0))
+    return problem

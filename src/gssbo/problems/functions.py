@@ -1,4 +1,4 @@
-"""Five closed-form test functions, each minimised over its customary box.
+"""The paper's five closed-form test functions, each minimised over its customary box.
 
 Notation
 --------
@@ -12,8 +12,8 @@ References
 [1] S. Surjanovic, D. Bingham. Virtual Library of Simulation Experiments: Test Functions and Datasets.
     https://www.sfu.ca/~ssurjano/optimization.html
 [2] L. C. W. Dixon, G. P. Szego. The global optimization problem: an introduction. Towards Global Optimization
-2, 1978. [3] M. J. D. Powell. An iterative method for finding stationary values of a function of several
-variables.
+    2, 1978.
+[3] M. J. D. Powell. An iterative method for finding stationary values of a function of several variables.
     The Computer Journal 5(2), 1962.
 """
 
@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._dimension import cube, fixed_dimension, free_dimension
-from .problem import FloatArray, Problem
+from .problem import LIBRARY, FloatArray, Problem
 
 __all__ = [
     "eggholder",
@@ -37,8 +37,6 @@ __all__ = [
     "rastrigin",
     "rastrigin_problem",
 ]
-
-_LIBRARY = "Surjanovic and Bingham, Virtual Library of Simulation Experiments"
 
 _HARTMANN_WEIGHTS = np.array([1.0, 1.2, 3.0, 3.2])
 _HARTMANN_RATES = np.array(
@@ -225,7 +223,7 @@ def eggholder_problem(dim: int | None = None, rng: object = None) -> Problem:
         function=eggholder,
         optimum=-959.6406627208507,
         x_optimum=np.array([512.0, 404.2318050882932]),
-        source=_LIBRARY,
+        source=LIBRARY,
     )
 
 
@@ -262,7 +260,7 @@ def hartmann_problem(dim: int | None = None, rng: object = None) -> Problem:
         function=hartmann6,
         optimum=-3.3223680114155147,
         x_optimum=np.array([0.20168951, 0.15001069, 0.47687398, 0.27533243, 0.31165162, 0.65730053]),
-        source=f"{_LIBRARY}; Dixon and Szego (1978)",
+        source=f"{LIBRARY}; Dixon and Szego (1978)",
     )
 
 
@@ -299,7 +297,8 @@ def levy_problem(dim: int | None = None, rng: object = None) -> Problem:
         function=levy,
         optimum=0.0,
         x_optimum=np.ones(d),
-        source=_LIBRARY,
+        source=LIBRARY,
+        everywhere=True,
     )
 
 
@@ -338,7 +337,8 @@ def powell_problem(dim: int | None = None, rng: object = None) -> Problem:
         function=powell,
         optimum=0.0,
         x_optimum=np.zeros(d),
-        source=f"{_LIBRARY}; Powell (1962){note}",
+        source=f"{LIBRARY}; Powell (1962){note}",
+        everywhere=True,
     )
 
 
@@ -375,5 +375,6 @@ def rastrigin_problem(dim: int | None = None, rng: object = None) -> Problem:
         function=rastrigin,
         optimum=0.0,
         x_optimum=np.zeros(d),
-        source=_LIBRARY,
+        source=LIBRARY,
+        everywhere=True,
     )

@@ -22,9 +22,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["FloatArray", "Normalizer", "Problem"]
+__all__ = ["LIBRARY", "FloatArray", "Normalizer", "Problem"]
 
 FloatArray = npt.NDArray[np.float64]
+
+LIBRARY = "Surjanovic and Bingham, Virtual Library of Simulation Experiments"
+"""The source that most closed-form problems share."""
 
 _NORMALIZER_SEED = 20_240_601
 _CHUNK_ENTRIES = 500_000  # entries of one block of sampled points: 4 MB
@@ -141,6 +144,11 @@ class Problem:
         Sample size of :meth:`normalizer` unless one is given.
     precomputed : Normalizer or None
         What :meth:`normalizer` returns without a sample size, for objectives too slow to sample each time.
+    expectation : callable or None
+        ``expectation(X)``, shape (n,): the expected value of a stochastic problem where it is known.
+    everywhere : bool
+        Whether the optimum is the lowest value over all of R^d and not over the box alone, so that the problem may be
+        moved about (:mod:`gssbo.problems.moved`).
 
     Attributes
     ----------
@@ -178,6 +186,8 @@ class Problem:
     rng: np.random.Generator = field(default_factory=np.random.default_rng, repr=False)
     default_samples: int = field(default=200_000, repr=False)
     precomputed: Normalizer | None = field(default=None, repr=False)
+    expectation: Callable[..., FloatArray] | None = field(default=None, repr=False)
+    everywhere: bool = field(default=False, repr=False)
     dim: int = field(init=False)
     _cache: dict[int, Normalizer] = field(init=False, repr=False, default_factory=dict)
 
@@ -220,12 +230,40 @@ class Problem:
             If the shape does not fit or an entry is not finite. The closed-form functions accept points
             outside the box; the training task does not.
         """
-        points = np.asarray(x, dtype=np.float64)
-        if points.ndim not in (1, 2) or points.shape[-1] != self.dim:
-            raise ValueError(f"x must have shape ({self.dim},) or (n, {self.dim}), got {points.shape}")
-        if not np.isfinite(points).all():
-            raise ValueError("x must be finite, got NaN or infinity")
+        points = self._points(x)
         values = self._evaluate(np.atleast_2d(points), self.rng)
+        return float(values[0]) if points.ndim == 1 else values
+
+    def expected(self, x: npt.ArrayLike) -> float | FloatArray:
+        """Expected value at one point or at several: the objective without its noise.
+
+        Parameters
+        ----------
+        x : array_like, shape (d,) or (n, d)
+            Points, in the units of `bounds`.
+
+        Returns
+        -------
+        float or ndarray, shape (n,)
+            Of a deterministic problem the objective itself, of a stochastic one its `expectation`.
+
+        Raises
+        ------
+        ValueError
+            If the problem is stochastic and its expectation is not known, or `x` is not what a call accepts.
+
+        Examples
+        --------
+        >>> from gssbo.problems import get_problem
+        >>> noisy = get_problem("noisyhartmann6", rng=0)
+        >>> noisy([0.5] * 6) == noisy([0.5] * 6), noisy.expected([0.5] * 6) == get_problem("hartmann6")([0.5] * 6)
+        (False, True)
+        """
+        function = self.expectation if self.stochastic else self.function
+        if function is None:
+            raise ValueError(f"the expected value of {self.name!r} is not known: evaluate it repeatedly")
+        points = self._points(x)
+        values = function(np.atleast_2d(points))
         return float(values[0]) if points.ndim == 1 else values
 
     def regret(self, y: npt.ArrayLike) -> float | FloatArray:
@@ -291,6 +329,14 @@ class Problem:
         if n not in self._cache:
             self._cache[n] = Normalizer.from_values(self._sample(n), self.optimum)
         return self._cache[n]
+
+    def _points(self, x: npt.ArrayLike) -> FloatArray:
+        points = np.asarray(x, dtype=np.float64)
+        if points.ndim not in (1, 2) or points.shape[-1] != self.dim:
+            raise ValueError(f"x must have shape ({self.dim},) or (n, {self.dim}), got {points.shape}")
+        if not np.isfinite(points).all():
+            raise ValueError("x must be finite, got NaN or infinity")
+        return points
 
     def _evaluate(self, points: FloatArray, rng: np.random.Generator) -> FloatArray:
         return self.function(points, rng) if self.stochastic else self.function(points)

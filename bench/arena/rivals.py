@@ -1,0 +1,93 @@
+"""Optimizers of other packages, with their own defaults but for what is said here.
+
+All search the unit cube, scaled to the box, and are seeded. None may evaluate more than the objective allows: it raises
+`Spent`.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from .objective import Objective
+
+__all__ = ["cma", "differential_evolution", "gpsampler", "tpe"]
+
+SIGMA = 0.3  # first step of CMA-ES, in sides of the box: what its documentation advises
+POPULATION = 20  # about, of differential evolution: better here than 40, 80 or its own 15 a dimension
+
+
+def cma(objective: Objective, seed: int) -> None:
+    """CMA-ES of the package cma with bounds and BIPOP restarts, from uniform points, first step 0.3 of a side."""
+    import cma as package
+
+    rng = np.random.default_rng(seed)
+    options = {
+        "bounds": [0.0, 1.0],
+        "seed": seed + 1,  # 0 would mean the clock
+        "verbose": -9,
+        "verb_log": 0,
+        "maxfevals": objective.n_evals,
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        while True:  # should it end before the budget does, it begins anew
+            package.fmin2(
+                objective.unit, lambda: rng.random(objective.problem.dim), SIGMA, options, restarts=99, bipop=True
+            )
+            options["seed"] += 1_000
+
+
+def differential_evolution(objective: Objective, seed: int) -> None:
+    """SciPy's differential evolution, of about twenty members or one for each dimension.
+
+    Its default of 15 members a dimension would spend these budgets on the first few generations: see
+    bench/results/README.md for what that costs. When a population has converged and its best has been polished,
+    another begins.
+    """
+    from scipy.optimize import differential_evolution as search
+
+    d = objective.problem.dim
+    rng = np.random.default_rng(seed)
+    while True:
+        search(
+            objective.unit,
+            [(0.0, 1.0)] * d,
+            popsize=max(1, round(POPULATION / d)),
+            maxiter=objective.n_evals,
+            rng=rng,
+        )
+
+
+def tpe(objective: Objective, seed: int) -> None:
+    """Optuna's multivariate TPE."""
+    import optuna
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        sampler = optuna.samplers.TPESampler(multivariate=True, seed=seed)
+    _study(objective, sampler)
+
+
+def gpsampler(objective: Objective, seed: int) -> None:
+    """Optuna's GPSampler on one thread."""
+    import optuna
+    import torch
+
+    torch.set_num_threads(1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        sampler = optuna.samplers.GPSampler(seed=seed)
+    _study(objective, sampler)
+
+
+def _study(objective: Objective, sampler: object) -> None:
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    study = optuna.create_study(sampler=sampler)
+    ranges = {f"x{k}": optuna.distributions.FloatDistribution(0.0, 1.0) for k in range(objective.problem.dim)}
+    while True:
+        trial = study.ask(ranges)
+        study.tell(trial, objective.unit(np.array([trial.params[name] for name in ranges])))

@@ -76,6 +76,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         "gssbo": ours(),
         "gssbo-gp-ei": ours(subset_size=ALL, pool="full", acquisition="log_ei"),
         "cma": Method(rivals.cma, ("cma",)),
+        "cma-random": Method(rivals.cma_random, ("cma",)),
         "de": Method(rivals.differential_evolution, ("scipy",)),
         "tpe": Method(rivals.tpe, ("optuna",)),
         "gpsampler": Method(rivals.gpsampler, ("optuna", "torch", "greenlet")),

@@ -7,7 +7,6 @@ it), and any method that is an `Optimizer` takes options for it: ``--options``.
 from __future__ import annotations
 
 import importlib
-import inspect
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -92,8 +91,7 @@ def find(name: str, options: Mapping[str, Any] | None = None) -> Method:
     Parameters
     ----------
     name : str
-        A key of `METHODS`; else a value of the optimizer's own argument `method` where it has one; else a key of
-        `gssbo.methods.METHODS`, whose configuration is taken in the paper's protocol.
+        A key of `METHODS`, or of `gssbo.methods.METHODS`: that configuration, in the paper's protocol.
     options : mapping, optional
         Keyword arguments of `gssbo.Optimizer` to change.
 
@@ -104,8 +102,6 @@ def find(name: str, options: Mapping[str, Any] | None = None) -> Method:
     """
     if name in METHODS:
         method = METHODS[name]
-    elif "method" in inspect.signature(gssbo.Optimizer.__init__).parameters:
-        method = ours(method=name)
     elif name in CONFIGURATIONS:
         method = ours(**method_options(name))
     else:

@@ -21,7 +21,7 @@ import numpy as np
 from gssbo._parallel import default_threads
 from gssbo._typing import FloatArray, IndexArray
 from gssbo._validation import check_choice, check_integer
-from gssbo.acquisition import ACQUISITIONS, Acquisition
+from gssbo.acquisition import ACQUISITIONS, Acquisition, best_candidate
 from gssbo.gp import GaussianProcess
 from gssbo.history import History
 from gssbo.retention import Retention
@@ -183,8 +183,10 @@ class BoxStrategy:
             candidates = self._candidate_rng.random((self.n_candidates, self._dim))
             with np.errstate(over="ignore"):  # halves, and a limit: responses may be as large as floats go
                 best = 2.0 * ((0.5 * history.y[history.best] - 0.5 * gp.y_mean_) / gp.y_std_)
-            scores = self._acquisition(gp, candidates, float(np.clip(best, -FAR, FAR)), self._candidate_rng)
-            winner: FloatArray = candidates[int(np.argmax(scores))]
+            limited = float(np.clip(best, -FAR, FAR))
+            winner: FloatArray = candidates[
+                best_candidate(self._acquisition, gp, candidates, limited, self._candidate_rng)
+            ]
             return winner
 
 

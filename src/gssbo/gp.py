@@ -16,6 +16,7 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -362,10 +363,33 @@ class GaussianProcess:
                 points[first:last], mean[first:last], variance[first:last],
             )  # fmt: skip
 
-        n_parts = min(self.threads, max(len(points) // SHARE, 1))
-        edges = np.linspace(0, len(points), n_parts + 1).astype(int)
-        run_all([partial(score, *part) for part in pairwise(edges)], self.threads)
+        self._in_parts(score, len(points))
         return mean, np.sqrt(variance, out=variance)
+
+    def posterior_bound(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mean (m,), and an upper bound on the standard deviation (m,), in units of z, without checks.
+
+        The bound is the standard deviation given the closest observation alone; it saves the triangular solve, half
+        of the work of `posterior`.
+        """
+        mean, closest = np.empty(len(points)), np.empty(len(points))
+
+        def score(first: int, last: int) -> None:
+            _gp.posterior_mean(
+                self.kernel_.kind, self.X_train_, self.lengthscale_, self.variance_, self.alpha_, points[first:last],
+                mean[first:last], closest[first:last],
+            )  # fmt: skip
+
+        self._in_parts(score, len(points))
+        # The slack covers the rounding of an exact variance from an ill-conditioned K_y.
+        known = (1.0 - 1e-6) / (self.variance_ + self.noise_ + self.fit_info_["jitter"])
+        return mean, np.sqrt(np.maximum(self.variance_ - known * closest * closest, 0.0))
+
+    def _in_parts(self, score: Callable[[int, int], None], m: int) -> None:
+        """Call `score(first, last)` on parts of m candidates, one a thread."""
+        n_parts = min(self.threads, max(m // SHARE, 1))
+        edges = np.linspace(0, m, n_parts + 1).astype(int)
+        run_all([partial(score, *part) for part in pairwise(edges)], self.threads)
 
     def solve(self, v: FloatArray) -> FloatArray:
         """K_y^-1 v for v (n,), from the factor at hand."""

@@ -25,6 +25,16 @@ def posterior(
     mean: FloatArray,
     latent_variance: FloatArray,
 ) -> None: ...
+def posterior_mean(
+    kind: int,
+    X: FloatArray,
+    lengthscale: FloatArray,
+    variance: float,
+    alpha: FloatArray,
+    candidates: FloatArray,
+    mean: FloatArray,
+    closest: FloatArray,
+) -> None: ...
 def posterior_gradient(
     kind: int,
     X: FloatArray,

@@ -270,6 +270,44 @@ def posterior(
     free(rows)
 
 
+def posterior_mean(
+    int kind,
+    const double[:, ::1] X,             # IN (n, d)
+    const double[::1] lengthscale,      # IN (d,)
+    double variance,
+    const double[::1] alpha,            # IN (n,)
+    const double[:, ::1] candidates,    # IN (m, d)
+    double[::1] mean,                   # OUT (m,)
+    double[::1] closest,                # OUT (m,), largest covariance with an observation
+):
+    """Posterior mean, to the bit that of `posterior`, without the triangular solve: half the work."""
+    cdef Py_ssize_t n = X.shape[0], d = X.shape[1], m = candidates.shape[0], block, first, size, i, j
+    cdef double *rows = <double *> malloc(((n + CHUNK) * d + 3 * CHUNK) * sizeof(double))
+    if rows == NULL:
+        raise MemoryError
+    cdef double *columns = rows + n * d
+    cdef double *k = columns + CHUNK * d
+    cdef double *sums = k + CHUNK
+    cdef double *largest = sums + CHUNK
+    with nogil:
+        for i in range(n):
+            for j in range(d):
+                rows[i * d + j] = (X[i, j] - X[0, j]) / lengthscale[j]
+        for block in range((m + CHUNK - 1) // CHUNK):
+            first = block * CHUNK
+            size = min(<Py_ssize_t> CHUNK, m - first)
+            scale(size, d, &candidates[first, 0], &X[0, 0], &lengthscale[0], CHUNK, NULL, columns)
+            memset(sums, 0, 2 * CHUNK * sizeof(double))
+            for i in range(n):
+                simd.squared_distances(CHUNK, d, columns, CHUNK, rows + i * d, k)
+                simd.kernel_values(kind, CHUNK, variance, k, NULL)
+                simd.add_scaled_and_max(CHUNK, alpha[i], k, sums, largest)
+            for j in range(size):
+                mean[first + j] = sums[j]
+                closest[first + j] = largest[j]
+    free(rows)
+
+
 def posterior_gradient(
     int kind,
     const double[:, ::1] X,             # IN (n, d)

@@ -31,6 +31,7 @@ cdef extern from "simd.h" nogil:
         void (*likelihood_weights)(Py_ssize_t n, double a, const double *alpha, const double *P,
                                    const double *radial, double *w) noexcept nogil
         void (*add_scaled)(Py_ssize_t n, double a, const double *x, double *y) noexcept nogil
+        void (*add_scaled_and_max)(Py_ssize_t n, double a, const double *x, double *y, double *largest) noexcept nogil
         void (*add_squares)(Py_ssize_t n, const double *x, double *y) noexcept nogil
 
     Py_ssize_t gssbo_padded(Py_ssize_t n) noexcept nogil

@@ -549,18 +549,33 @@ static void kernel_values(int kind, ptrdiff_t n, double variance, double *restri
     }
 }
 
+/* STEPS coordinates at once: they share the weights, and as many sums are under way as hide a latency. */
+#define WEIGHTED(STEPS)                                                                                      \
+    {                                                                                                        \
+        vec a[STEPS];                                                                                        \
+        for (int q = 0; q < STEPS; q++)                                                                      \
+            a[q] = load(lanes + (k + q) * GSSBO_LANES);                                                      \
+        for (ptrdiff_t j = 0; j < n; j += W) {                                                               \
+            const vec weight = load(w + j);                                                                  \
+            for (int q = 0; q < STEPS; q++) {                                                                \
+                const vec u = load(XT + (k + q) * ldx + j) - x[k + q];                                       \
+                a[q] += weight * (u * u);                                                                    \
+            }                                                                                                \
+        }                                                                                                    \
+        for (int q = 0; q < STEPS; q++)                                                                      \
+            store(lanes + (k + q) * GSSBO_LANES, a[q]);                                                      \
+    }
+
 static void weighted_squares(ptrdiff_t n, ptrdiff_t d, const double *XT, ptrdiff_t ldx, const double *x,
                              const double *w, double *lanes)
 {
-    for (ptrdiff_t k = 0; k < d; k++) {
-        const double *const row = XT + k * ldx;
-        vec a = load(lanes + k * GSSBO_LANES);
-        for (ptrdiff_t j = 0; j < n; j += W) {
-            const vec u = load(row + j) - x[k];
-            a += load(w + j) * (u * u);
-        }
-        store(lanes + k * GSSBO_LANES, a);
-    }
+    ptrdiff_t k = 0;
+    for (; k + 8 <= d; k += 8)
+        WEIGHTED(8)
+    for (; k + 4 <= d; k += 4)
+        WEIGHTED(4)
+    for (; k < d; k++)
+        WEIGHTED(1)
 }
 
 static void likelihood_weights(ptrdiff_t n, double a, const double *restrict alpha, const double *restrict P,
@@ -574,6 +589,15 @@ static void add_scaled(ptrdiff_t n, double a, const double *restrict x, double *
 {
     for (ptrdiff_t j = 0; j < n; j++)
         y[j] += a * x[j];
+}
+
+static void add_scaled_and_max(ptrdiff_t n, double a, const double *restrict x, double *restrict y,
+                               double *restrict largest)
+{
+    for (ptrdiff_t j = 0; j < n; j++) {
+        y[j] += a * x[j];
+        largest[j] = x[j] > largest[j] ? x[j] : largest[j];
+    }
 }
 
 static void add_squares(ptrdiff_t n, const double *restrict x, double *restrict y)
@@ -598,5 +622,6 @@ const gssbo_simd_table GSSBO_TABLE = {
     .weighted_squares = weighted_squares,
     .likelihood_weights = likelihood_weights,
     .add_scaled = add_scaled,
+    .add_scaled_and_max = add_scaled_and_max,
     .add_squares = add_squares,
 };

@@ -74,6 +74,9 @@ typedef struct gssbo_simd_table {
     /* y += a x. */
     void (*add_scaled)(ptrdiff_t n, double a, const double *x, double *y);
 
+    /* y += a x, and largest = max(largest, x), element by element. */
+    void (*add_scaled_and_max)(ptrdiff_t n, double a, const double *x, double *y, double *largest);
+
     /* y += x^2, element by element. */
     void (*add_squares)(ptrdiff_t n, const double *x, double *y);
 } gssbo_simd_table;

@@ -8,6 +8,7 @@ from gssbo.acquisition.improvement import (
     LogExpectedImprovement,
     ProbabilityOfImprovement,
 )
+from gssbo.acquisition.pointwise import IncreasingAcquisition, best_candidate
 from gssbo.acquisition.thompson import ThompsonSampling
 from gssbo.acquisition.ucb import UpperConfidenceBound
 
@@ -15,10 +16,12 @@ __all__ = [
     "ACQUISITIONS",
     "Acquisition",
     "ExpectedImprovement",
+    "IncreasingAcquisition",
     "LogExpectedImprovement",
     "ProbabilityOfImprovement",
     "ThompsonSampling",
     "UpperConfidenceBound",
+    "best_candidate",
 ]
 
 ACQUISITIONS: dict[str, type[Acquisition]] = {

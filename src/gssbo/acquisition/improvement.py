@@ -13,12 +13,13 @@ import numpy as np
 from gssbo._core import _acquire
 from gssbo._typing import FloatArray
 from gssbo._validation import check_real
+from gssbo.acquisition.pointwise import IncreasingAcquisition
 from gssbo.gp import GaussianProcess
 
 __all__ = ["ExpectedImprovement", "LogExpectedImprovement", "ProbabilityOfImprovement"]
 
 
-class LogExpectedImprovement:
+class LogExpectedImprovement(IncreasingAcquisition):
     """log E max(f - best - xi, 0), accurate where EI itself underflows; -inf where there is nothing to gain.
 
     Parameters
@@ -37,11 +38,8 @@ class LogExpectedImprovement:
     def __init__(self, xi: float = 0.0) -> None:
         self.xi = check_real("xi", xi, at_least=0.0)
 
-    def __call__(
-        self, gp: GaussianProcess, candidates: FloatArray, best: float, rng: np.random.Generator
-    ) -> FloatArray:
-        """See `Acquisition`."""
-        mean, std = gp.posterior(candidates)
+    def rank(self, mean: FloatArray, std: FloatArray, best: float) -> FloatArray:
+        """The logarithm itself; see `IncreasingAcquisition`."""
         value = np.empty_like(mean)
         _acquire.log_expected_improvement(mean, std, best + self.xi, value)
         return value
@@ -65,9 +63,7 @@ class ExpectedImprovement(LogExpectedImprovement):
         mean, std = gp.posterior(candidates)
         value = np.empty_like(mean)
         _acquire.expected_improvement(mean, std, best + self.xi, value)
-        if not value.any():
-            _acquire.log_expected_improvement(mean, std, best + self.xi, value)
-        return value
+        return value if value.any() else self.rank(mean, std, best)
 
 
 class ProbabilityOfImprovement:

@@ -7,12 +7,12 @@ import numpy as np
 from gssbo._core import _acquire
 from gssbo._typing import FloatArray
 from gssbo._validation import check_real
-from gssbo.gp import GaussianProcess
+from gssbo.acquisition.pointwise import IncreasingAcquisition
 
 __all__ = ["UpperConfidenceBound"]
 
 
-class UpperConfidenceBound:
+class UpperConfidenceBound(IncreasingAcquisition):
     """mean + sqrt(beta) std.
 
     Parameters
@@ -23,6 +23,7 @@ class UpperConfidenceBound:
     Examples
     --------
     >>> import numpy as np
+    >>> from gssbo import GaussianProcess
     >>> gp = GaussianProcess(rng=0).fit([[0.0], [1.0]], [0.0, 1.0])
     >>> UpperConfidenceBound()(gp, np.array([[0.5], [1.0]]), 1.0, np.random.default_rng(0)).shape
     (2,)
@@ -31,11 +32,8 @@ class UpperConfidenceBound:
     def __init__(self, beta: float = 2.0) -> None:
         self.beta = check_real("beta", beta, at_least=0.0)
 
-    def __call__(
-        self, gp: GaussianProcess, candidates: FloatArray, best: float, rng: np.random.Generator
-    ) -> FloatArray:
-        """See `Acquisition`."""
-        mean, std = gp.posterior(candidates)
+    def rank(self, mean: FloatArray, std: FloatArray, best: float) -> FloatArray:
+        """The bound itself; see `IncreasingAcquisition`."""
         value = np.empty_like(mean)
         _acquire.upper_confidence_bound(mean, std, np.sqrt(self.beta), value)
         return value

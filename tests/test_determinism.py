@@ -23,6 +23,7 @@ SETTINGS = {
     "random pi": {"rule": "random", "acquisition": "pi", "retain_initial": False},
     "kmeans++ thompson": {"rule": "kmeans++", "acquisition": "thompson", "refit": "frozen"},
     "maxmin ei": {"rule": "maxmin", "acquisition": "ei"},
+    "residual": {"rule": "residual"},
     "cached": {"rule": "vector", "refit": "frozen", "refresh": "cached"},
 }
 

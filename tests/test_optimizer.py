@@ -19,7 +19,7 @@ from gssbo import reference as ref
 from gssbo.box_strategy import default_n_candidates
 from gssbo.problems import get_problem
 
-RULES = ["vector", "scalar", "random", "kmeans++", "maxmin"]
+RULES = ["vector", "scalar", "random", "kmeans++", "maxmin", "residual", "variance", "residual-ratio"]
 ACQUISITIONS = ["ucb", "ei", "log_ei", "pi", "thompson"]
 BOX = [(-2.0, 3.0), (0.0, 4.0)]
 

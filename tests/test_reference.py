@@ -18,6 +18,7 @@ SKLEARN = {
     "rbf": lambda scales: RBF(scales),
 }
 KERNELS = sorted(SKLEARN)
+RULES = ["vector", "scalar", "random", "kmeans++", "maxmin", "residual", "variance", "residual-ratio"]
 
 
 def make_data(n=15, d=3, seed=0):
@@ -318,7 +319,7 @@ def test_h_update_is_the_brute_force_sum():
     assert picked == retained
 
 
-@pytest.mark.parametrize("rule", ["vector", "scalar", "random", "kmeans++", "maxmin"])
+@pytest.mark.parametrize("rule", RULES)
 def test_every_rule_through_the_dispatcher(rule):
     X, z, theta = make_data(16, 2)
     y = 500 + 3 * z  # far from standardised
@@ -332,6 +333,10 @@ def test_every_rule_through_the_dispatcher(rule):
         "random": lambda: ref.select_random(16, 9, [2, 15], draw),
         "kmeans++": lambda: ref.select_kmeans(P, 9, [2, 15], draw.random(7)),
         "maxmin": lambda: ref.select_maxmin(ref.kernel_matrix(X, X, theta), np.exp(theta[-2]), 9, [2, 15]),
+        **{
+            name: lambda name=name: ref.select_pivots(name, ref.noisy_covariance(X, theta), z, 9, [2, 15])
+            for name in ("residual", "variance", "residual-ratio")
+        },
     }
     np.testing.assert_array_equal(picks, direct[rule]())
     whole = ref.select(rule, X, y, theta, 16, [2, 15], np.random.default_rng(5), "matern52")
@@ -465,7 +470,7 @@ class Clock:
         return self.now
 
 
-@pytest.mark.parametrize("rule", ["vector", "scalar", "random", "kmeans++", "maxmin"])
+@pytest.mark.parametrize("rule", RULES)
 def test_loop_repeats_itself(rule):
     one, two, other = run(rule=rule), run(rule=rule), run(rule=rule, rng=1)
     np.testing.assert_array_equal(one.X, two.X)

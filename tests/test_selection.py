@@ -15,7 +15,8 @@ from gssbo.precision import PrecisionCache
 from gssbo.selection import RULES
 from gssbo.selection.subset import select
 
-NAMES = ["vector", "scalar", "random", "kmeans++", "maxmin"]
+NAMES = ["vector", "scalar", "random", "kmeans++", "maxmin", "residual", "variance", "residual-ratio"]
+PIVOTED = ["residual", "variance", "residual-ratio"]
 KERNELS = ["matern52", "matern32", "rbf"]
 N_POOLS = 200
 
@@ -133,7 +134,7 @@ def test_invariants(rule, n, size, distinct, seed, data):
         np.testing.assert_array_equal(chosen[len(forced) :], np.setdiff1d(np.arange(n), forced))
 
 
-@pytest.mark.parametrize("rule", ["vector", "maxmin"])
+@pytest.mark.parametrize("rule", ["vector", "maxmin", "variance"])
 @pytest.mark.parametrize("cached", [False, True])
 def test_identical_points_are_taken_from_the_front(rule, cached):
     embedding = embedding_of(np.full((40, 3), 0.3), np.log([0.5, 0.5, 0.5, 1.0, 1e-4]), "rbf", cached)
@@ -186,7 +187,7 @@ def test_scalar_rule_ignores_offset_scale_and_sign_of_the_responses():
     assert not np.array_equal(select_subset(gp, X, 20, y=y[::-1], rule="scalar", forced=[3]), base)
 
 
-@pytest.mark.parametrize("rule", ["vector", "kmeans++", "maxmin", "random"])
+@pytest.mark.parametrize("rule", ["vector", "kmeans++", "maxmin", "random", "variance"])
 def test_other_rules_do_not_look_at_the_responses(rule):
     rng = np.random.default_rng(2)
     X, y = rng.random((60, 2)), rng.standard_normal(60)
@@ -216,13 +217,19 @@ POOL = np.random.default_rng(0).random((10, 2))
         ("size", {"size": 2.5}, "integer, got 2.5"),
         ("size", {"size": True}, "integer, got True"),
         ("size", {"size": 2, "forced": [0, 1]}, r"larger than the number of forced members \(2\), got 2"),
-        ("rule", {"rule": "best"}, "one of 'vector', 'scalar', 'random', 'kmeans.*', 'maxmin', got 'best'"),
+        (
+            "rule",
+            {"rule": "best"},
+            "one of 'vector', 'scalar', 'random', 'kmeans.*', 'maxmin', .*, got 'best'",
+        ),
         ("forced", {"forced": [0, 10]}, r"\[0, 10\), got \[0, 10\]"),
         ("forced", {"forced": [-1]}, r"\[0, 10\), got \[-1\]"),
         ("forced", {"forced": [1, 1]}, "distinct"),
         ("forced", {"forced": [0.5]}, "integers"),
         ("forced", {"forced": [True, False]}, "integers"),
         ("y", {"rule": "scalar"}, "given with rule='scalar'"),
+        ("y", {"rule": "residual"}, "given with rule='residual'"),
+        ("y", {"rule": "residual-ratio"}, "given with rule='residual-ratio'"),
         ("y", {"y": np.zeros(9)}, "10 entries, got 9"),
         ("y", {"y": np.r_[np.zeros(9), np.inf]}, "finite, got inf"),
         ("rng", {"rng": "seed"}, "got 'seed'"),

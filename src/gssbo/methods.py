@@ -40,6 +40,9 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         ),
         "gssbo-kmeans": Method("k-means++ among the embeddings, same retention", {"rule": "kmeans++"}),
         "gssbo-maxmin": Method("largest minimal kernel distance, same retention", {"rule": "maxmin"}),
+        "gssbo-residual": Method(
+            "largest conditional variance plus squared residual, same retention", {"rule": "residual"}
+        ),
         "rssbo": Method(
             "random subset; the newest observation is retained, the initial design is not",
             {"rule": "random", "retain_initial": False},

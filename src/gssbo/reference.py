@@ -252,12 +252,46 @@ def select_maxmin(K: Array, variance: float, size: int, forced: Positions = ()) 
     return fill(len(K), size, forced, pick)
 
 
+def conditional(K_y: Array, z: Array, U: Positions) -> tuple[Array, Array]:
+    """Variance and residual of every response given those in U, (n,) each: diag S and r_U of Theorem 5.1."""
+    members = np.array(U, dtype=np.intp)
+    B = K_y[members]
+    AB = np.linalg.solve(B[:, members], B)
+    return np.diag(K_y) - np.sum(AB * B, axis=0), z - AB.T @ z[members]
+
+
+def select_pivots(rule: str, K_y: Array, z: Array, size: int, forced: Positions = ()) -> Indices:
+    """Ours: add the largest S + r^2 ("residual"), S ("variance") or r^2 / S, with S over the constant diagonal.
+
+    Responses that the others determine up to rounding come last and tell nothing.
+    """
+    K, floor = K_y / K_y[0, 0], (size + 8) * np.finfo(float).eps
+    pivots: list[int] = []
+    for a in forced:
+        if conditional(K, z, pivots)[0][a] > floor:
+            pivots.append(int(a))
+
+    def pick(chosen: Indices, free: Indices) -> int:
+        S, r = conditional(K, z, pivots)
+        undetermined = free[S[free] > floor]
+        if len(undetermined) == 0:
+            return int(free[0])
+        S = np.maximum(S, floor)
+        scores = {"residual": S + r**2, "variance": S, "residual-ratio": r**2 / S}[rule]
+        pivots.append(lowest(-scores, undetermined, max(TIE * float(np.max(scores[undetermined])), 1e-13)))
+        return pivots[-1]
+
+    return fill(len(K), size, forced, pick)
+
+
 def select(rule: str, X: Array, y: Array, theta: Array, size: int, forced: Positions, rng: Any, kernel: str) -> Indices:
     """Positions of the pool X (n, d), y (n,) that the named rule keeps; z is standardised on the pool."""
     if rule == "random":
         return select_random(len(X), size, forced, rng)
     if rule == "maxmin":
         return select_maxmin(kernel_matrix(X, X, theta, kernel), unpack(theta)[1], size, forced)
+    if rule in ("residual", "variance", "residual-ratio"):
+        return select_pivots(rule, noisy_covariance(X, theta, kernel), standardise(y)[0], size, forced)
     P = precision(X, theta, kernel)
     if rule == "vector":
         return select_vector(P, size, forced)
@@ -266,7 +300,8 @@ def select(rule: str, X: Array, y: Array, theta: Array, size: int, forced: Posit
     if rule == "kmeans++":
         uniforms = rng.random(size - len(forced) if size < len(X) else 0)
         return select_kmeans(P, size, forced, uniforms)
-    raise ValueError(f"rule must be 'vector', 'scalar', 'random', 'kmeans++' or 'maxmin', got {rule!r}")
+    names = "'vector', 'scalar', 'random', 'kmeans++', 'maxmin', 'residual', 'variance' or 'residual-ratio'"
+    raise ValueError(f"rule must be {names}, got {rule!r}")
 
 
 # ---- Acquisitions (Appendix B): mean, std (m,) and the incumbent share a scale; t = (mean - best) / std ----

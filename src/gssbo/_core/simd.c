@@ -606,6 +606,45 @@ static void add_squares(ptrdiff_t n, const double *restrict x, double *restrict 
         y[j] += x[j] * x[j];
 }
 
+/* ---- pivoted factor ---------------------------------------------------------------------------------- */
+
+typedef int64_t lanes __attribute__((vector_size(8 * W)));
+
+static void downdate(ptrdiff_t rows, ptrdiff_t n, const double *L, ptrdiff_t ldl, const double *c, double *S, double *r,
+                     double weight, double floor, double *scores, ptrdiff_t lds)
+{
+    const vec nothing = (vec){0} - (double)INFINITY;
+    for (ptrdiff_t j = 0; j < n; j += W) {
+        vec s = load(S + j), u = load(r + j);
+        for (ptrdiff_t t = 0; t < rows; t++) {
+            const vec l = load(L + t * ldl + j);
+            s -= l * l;
+            u -= c[t] * l;
+            if (scores != NULL) {
+                const vec score = weight >= 0.0 ? s + weight * (u * u) : u * u / s;
+                const lanes open = s > floor;
+                store(scores + t * lds + j, (vec)((open & (lanes)score) | (~open & (lanes)nothing)));
+            }
+        }
+        store(S + j, s);
+        store(r + j, u);
+    }
+}
+
+static double largest(ptrdiff_t n, const double *x)
+{
+    vec most = (vec){0} - (double)INFINITY;
+    for (ptrdiff_t j = 0; j < n; j += W) {
+        const vec v = load(x + j);
+        const lanes more = v > most;
+        most = (vec)((more & (lanes)v) | (~more & (lanes)most));
+    }
+    double result = most[0];
+    for (int q = 1; q < W; q++)
+        result = most[q] > result ? most[q] : result;
+    return result;
+}
+
 const gssbo_simd_table GSSBO_TABLE = {
     .name = GSSBO_NAME,
     .subtract_product = subtract_product,
@@ -624,4 +663,6 @@ const gssbo_simd_table GSSBO_TABLE = {
     .add_scaled = add_scaled,
     .add_scaled_and_max = add_scaled_and_max,
     .add_squares = add_squares,
+    .downdate = downdate,
+    .largest = largest,
 };

@@ -79,6 +79,15 @@ typedef struct gssbo_simd_table {
 
     /* y += x^2, element by element. */
     void (*add_squares)(ptrdiff_t n, const double *x, double *y);
+
+    /* For each of the rows l of L (rows, n) in turn, S -= l^2 and r -= c l, and then, unless `scores` is NULL, its row
+     * of scores (rows, n): S + weight r^2, or r^2 / S when the weight is negative; -infinity where S is not above the
+     * floor. n is a multiple of GSSBO_PAD. */
+    void (*downdate)(ptrdiff_t rows, ptrdiff_t n, const double *L, ptrdiff_t ldl, const double *c, double *S,
+                     double *r, double weight, double floor, double *scores, ptrdiff_t lds);
+
+    /* Largest of x (n), n a multiple of GSSBO_PAD; NaN counts for nothing. */
+    double (*largest)(ptrdiff_t n, const double *x);
 } gssbo_simd_table;
 
 static inline ptrdiff_t gssbo_padded(ptrdiff_t n)

@@ -1,13 +1,23 @@
-"""The selection rules of the paper, each a function of the embeddings of a pool.
+"""The selection rules, each a function of the embeddings of a pool: the paper's, and those that follow the residuals.
 
 A rule returns `size` distinct members of the pool: the forced ones in their order, then the others in the order they
 were picked. Values closer than 1e-9 are ties and the lowest member wins, so duplicates and symmetric designs give
 the same subset whatever the rounding.
 
+Notation
+--------
+S_i     conditional variance of response i given the retained ones, as a share of its prior variance
+r_i     response i, standardised, minus its prediction from the retained ones
+
 References
 ----------
 1. Wei et al., Gradient-based Sample Selection for Faster Bayesian Optimization, TMLR 2026: section 4.3 (vector rule),
-   appendix C.3 (scalar rule), tables 3 and 4 (random rule, k-means++, max-min named as future work).
+   appendix C.3 (scalar rule), tables 3 and 4 (random rule, k-means++, max-min named as future work), theorem 5.1 (S
+   and r bound what is lost by retaining a subset).
+2. De Marchi, Schaback, Wendland, Near-optimal data-independent point locations for radial basis function interpolation,
+   Advances in Computational Mathematics 23, 2005: the largest S next.
+3. Wenzel, Santin, Haasdonk, Analysis of target data-dependent greedy kernel algorithms, Constructive Approximation 57,
+   2023: the largest r^2, or r^2 / S, next.
 """
 
 from __future__ import annotations
@@ -17,7 +27,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from gssbo._core import _select
+from gssbo._core import _residual, _select
 from gssbo._typing import FloatArray, IndexArray
 from gssbo.embedding import Embedding
 
@@ -28,6 +38,7 @@ SelectionRule: TypeAlias = Callable[[Embedding, int, IndexArray, FloatArray, np.
 the pool's standardised responses."""
 
 FLOOR = 1e-12  # scores below this count as this large when they are normalised, appendix C.3
+RATIO = -1.0  # the core's sign for r^2 / S
 
 
 def vector(embedding: Embedding, size: int, forced: IndexArray, z: FloatArray, rng: np.random.Generator) -> IndexArray:
@@ -75,14 +86,56 @@ def maxmin(embedding: Embedding, size: int, forced: IndexArray, z: FloatArray, r
     return chosen
 
 
+def residual(
+    embedding: Embedding, size: int, forced: IndexArray, z: FloatArray, rng: np.random.Generator
+) -> IndexArray:
+    """Largest S_i + r_i^2: what the retained observations leave open, and what they predict wrongly. O(n M^2).
+
+    Ours. Both terms start near 1, whatever the fitted signal variance.
+    """
+    return _pivots(embedding, size, forced, z, weight=1.0)
+
+
+def variance(
+    embedding: Embedding, size: int, forced: IndexArray, z: FloatArray, rng: np.random.Generator
+) -> IndexArray:
+    """Largest S_i, whatever the responses: the greedy points of [2]. O(n M^2)."""
+    return _pivots(embedding, size, forced, z, weight=0.0)
+
+
+def residual_ratio(
+    embedding: Embedding, size: int, forced: IndexArray, z: FloatArray, rng: np.random.Generator
+) -> IndexArray:
+    """Largest r_i^2 / S_i: the response that surprises most, in its own standard deviations. O(n M^2)."""
+    return _pivots(embedding, size, forced, z, weight=RATIO)
+
+
+def _pivots(embedding: Embedding, size: int, forced: IndexArray, z: FloatArray, *, weight: float) -> IndexArray:
+    chosen = np.empty(size, dtype=np.intp)
+    kernel = embedding.kernel
+    _residual.pivots(
+        kernel.kind, embedding.X, kernel.lengthscale, kernel.variance, embedding.noise, z, weight, forced, chosen
+    )
+    return chosen
+
+
 RULES: dict[str, SelectionRule] = {
     "vector": vector,
     "scalar": scalar,
     "random": random,
     "kmeans++": kmeans,
     "maxmin": maxmin,
+    "residual": residual,
+    "variance": variance,
+    "residual-ratio": residual_ratio,
 }
 """Selection rules by name."""
 
 EMBEDDED: frozenset[str] = frozenset({"vector", "scalar", "kmeans++"})
 """Rules that need the precision of the pool."""
+
+PIVOTED: frozenset[str] = frozenset({"residual", "variance", "residual-ratio"})
+"""Rules that retain the pivots of a partial Cholesky factorization: linear in the pool, so it may be large."""
+
+RESPONSIVE: frozenset[str] = frozenset({"scalar", "residual", "residual-ratio"})
+"""Rules that look at the responses."""

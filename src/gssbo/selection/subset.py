@@ -16,7 +16,7 @@ from gssbo._validation import (
 from gssbo.embedding import Embedding
 from gssbo.exceptions import NotFittedError
 from gssbo.gp import GaussianProcess, standardize
-from gssbo.selection.rules import RULES
+from gssbo.selection.rules import RESPONSIVE, RULES
 
 __all__ = ["select", "select_subset"]
 
@@ -51,8 +51,8 @@ def select_subset(
     """Choose which observations of a pool to keep.
 
     The vector rule, the paper's, adds signed cosines. Where the noise is very small, neighbours have opposite signs
-    in the precision and count as unlike, so it keeps them together; for a subset that predicts everywhere, "maxmin"
-    and "random" did better on noise-free data (see the README).
+    in the precision and count as unlike, so it keeps them together. For a subset that predicts like the whole pool,
+    "residual" is the rule: it adds what the retained ones predict worst, and its time is linear in the pool.
 
     Parameters
     ----------
@@ -63,8 +63,8 @@ def select_subset(
     size : int
         How many to keep; a pool that is not larger is kept whole.
     y : array of shape (n,), optional
-        Responses of the pool, needed by the scalar rule alone.
-    rule : {"vector", "scalar", "random", "kmeans++", "maxmin"}
+        Responses of the pool, needed by "scalar", "residual" and "residual-ratio".
+    rule : {"vector", "scalar", "random", "kmeans++", "maxmin", "residual", "variance", "residual-ratio"}
     forced : array of int
         Members kept in any case, fewer than `size`.
     rng : None, int or numpy.random.Generator
@@ -100,8 +100,8 @@ def select_subset(
     members = check_indices("forced", forced, below=len(pool))
     if len(members) > 0 and count <= len(members):
         raise ValueError(f"size must be larger than the number of forced members ({len(members)}), got {count}")
-    if name == "scalar" and y is None:
-        raise ValueError("y must be given with rule='scalar', got None")
+    if name in RESPONSIVE and y is None:
+        raise ValueError(f"y must be given with rule={name!r}, got None")
     responses = None if y is None else check_vector("y", y, size=len(pool))
     embedding = Embedding(gp.kernel_, gp.noise_, pool)
     return select(embedding, count, rule=name, forced=members, y=responses, rng=as_generator("rng", rng))

@@ -1,0 +1,13 @@
+from gssbo._typing import FloatArray, IndexArray
+
+def pivots(
+    kind: int,
+    X: FloatArray,
+    lengthscale: FloatArray,
+    variance: float,
+    noise: float,
+    z: FloatArray,
+    weight: float,
+    forced: IndexArray,
+    chosen: IndexArray,
+) -> None: ...

@@ -34,6 +34,7 @@ LAYER = {
     "precision": 3,
     "acquisition": 4,
     "buffer": 4,
+    "diagnostics": 4,
     "retention": 4,
     "selection": 4,
     "timings": 4,

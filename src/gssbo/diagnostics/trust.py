@@ -1,0 +1,217 @@
+"""Whether the retained subset can be trusted, and how much larger it would have to be.
+
+Notation
+--------
+mu_D, mu_U      posterior means of the pool and of the retained subset
+sigma_U         posterior standard deviation of the subset, noise not included
+spread          standard deviation of the responses of the pool
+
+A subset is *close* where mu_U differs from mu_D by no more than `tolerance` times the spread at any point looked at.
+It is *covered* where it is not, but mu_D is within 2 sigma_U at 95 in 100 points: the subset knows less than the pool,
+and says so. Under the right hyperparameters the mean gap at a point is normal with variance sigma_U^2 - sigma_D^2, so
+that no more than 1 point in 20 should be farther away. Otherwise it is *misleading*.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gssbo._typing import ArrayLike, FloatArray, IndexArray, RngLike
+from gssbo._validation import check_indices, check_integer, check_matrix, check_real, check_vector
+from gssbo.diagnostics.accuracy import root_mean_square
+from gssbo.diagnostics.gap import PosteriorGap
+from gssbo.diagnostics.growth import Growth, growth_order
+from gssbo.gp import GaussianProcess, standardize
+from gssbo.kernels import Kernel
+
+__all__ = ["Trust", "trust"]
+
+REACH = 2.0  # posterior standard deviations that should hold the full-data mean
+MISSES = 0.05  # share of the points where they may not
+
+
+@dataclass(frozen=True)
+class Trust:
+    """What `trust` found; `str` gives it in one line.
+
+    Examples
+    --------
+    >>> X = np.linspace(0.0, 1.0, 40)[:, None]
+    >>> y = np.sin(12.0 * X[:, 0])
+    >>> kernel = Kernel("matern52", np.array([0.2]), 1.0)
+    >>> found = trust(kernel, X, y, [0, 13, 26, 39], noise=1e-4, rule="maxmin")
+    >>> found.verdict, found.trusted, found.size_to_halve
+    ('misleading', False, 7)
+    """
+
+    gap: PosteriorGap
+    """Everything else about the subset; its positions are positions in `pool`."""
+    pool: IndexArray
+    """Positions of the pool in the observations given (n,): all of them unless `max_pool` asked for a sample."""
+    n_observations: int
+    """Observations given."""
+    rule: str
+    """Selection rule the subset was grown by."""
+    tolerance: float
+    """Largest mean gap that counts as close, in units of `spread`."""
+    spread: float
+    """Standard deviation of the pool's responses, in units of y; 1 where they are all equal."""
+    largest_gap: float
+    """Largest |mu_D - mu_U| found, in units of y."""
+    typical_gap: float
+    """Its root mean square over the points, in units of y."""
+    missed: float
+    """Share of the points where mu_D is more than the tolerance and more than 2 sigma_U away from mu_U."""
+    worst: FloatArray
+    """Point (d,) of the largest gap, in units of X."""
+    growth: Growth
+    """Largest gaps by size, as the rule adds to the subset."""
+    size_to_halve: int
+    """Smallest size from which on the largest mean gap is at most half of what it is: measured, not estimated."""
+    size_to_trust: int
+    """Smallest size from which on it is within the tolerance, likewise."""
+
+    @property
+    def size(self) -> int:
+        """M, the size of the retained subset."""
+        return len(self.gap.retained)
+
+    @property
+    def verdict(self) -> str:
+        """The word for it: "close", "covered" or "misleading"."""
+        if self.largest_gap <= self.tolerance * self.spread:
+            return "close"
+        return "covered" if self.missed <= MISSES else "misleading"
+
+    @property
+    def trusted(self) -> bool:
+        """Whether the verdict is not "misleading"."""
+        return self.verdict != "misleading"
+
+    def __str__(self) -> str:
+        n = len(self.pool)
+        if self.size == n:
+            return f"trust it: all {n:,} observations are retained, the posterior is the full-data one"
+        whole = f"{n:,}" if n == self.n_observations else f"{n:,} sampled from {self.n_observations:,}"
+        facts = (
+            f"M = {self.size:,} of {whole}; mean off by up to {self.largest_gap / self.spread:.2g} standard deviations "
+            f"of the responses ({self.typical_gap / self.spread:.2g} in root mean square)"
+        )
+        if self.verdict == "close":
+            return f"trust it: {facts}"
+        opening = "trust its intervals, not its mean" if self.trusted else "do not trust it"
+        return (
+            f"{opening}: {facts}, by more than {REACH:g} of its own at {self.missed:.0%} of the points; "
+            f"M = {self.size_to_halve:,} would halve that, M = {self.size_to_trust:,} bring it to {self.tolerance:g} "
+            f"(measured, growing by rule {self.rule!r})"
+        )
+
+
+def trust(
+    model: GaussianProcess | Kernel,
+    X: ArrayLike,
+    y: ArrayLike,
+    retained: ArrayLike,
+    *,
+    rule: str = "vector",
+    tolerance: float = 0.1,
+    max_pool: int = 1000,
+    noise: float | None = None,
+    candidates: ArrayLike | None = None,
+    rng: RngLike = None,
+) -> Trust:
+    """Say whether a retained subset can be trusted, and what size would halve its gap to the full data.
+
+    The sizes are measured: the rule goes on adding to the subset, under the same hyperparameters, and the gap is
+    computed exactly at every size on the way. What refitting the hyperparameters on a larger subset would change is
+    not in them.
+
+    Parameters
+    ----------
+    model : GaussianProcess or Kernel
+        As in `PosteriorGap`; the Gaussian process fitted to the subset answers for the subset as it is used.
+    X : array of shape (n, d)
+        All observations.
+    y : array of shape (n,)
+    retained : array of int, shape (M,)
+        Distinct positions in X, at least one.
+    rule : {"vector", "scalar", "random", "kmeans++", "maxmin"}
+        Selection rule that adds to the subset.
+    tolerance : float
+        Largest mean gap that counts as close, in standard deviations of the pool's responses.
+    max_pool : int
+        Size of the pool where there are more observations: the subset, and others spread evenly over their order. The
+        gap to a sample is a little smaller than that to all the data, and sizes count members of the sample.
+    noise : float, optional
+        Noise variance, with a kernel.
+    candidates : array of shape (m, d), optional
+        Where gaps are sought beside the pool; default: 2,048 Sobol points in the box around the pool.
+    rng : None, int or numpy.random.Generator
+        Source of the random rule and of k-means++.
+
+    Returns
+    -------
+    Trust
+
+    Raises
+    ------
+    NotFittedError
+        If a Gaussian process is not fitted.
+    ValueError
+        If an argument is out of its range, or the pool could hold nothing beside the subset.
+
+    Notes
+    -----
+    O(n^3) in the pool and O(n^2) a point: 0.1 s for 300 observations, 1 to 2 s for 1,000, M = 100, in 6 dimensions.
+    Hartmann6 at 3,000 uniform points, M = 100 by the vector rule: the largest mean gap was 6.8 standard deviations
+    against all of them, 6.1 against a sample of 1,000, the root mean square 0.71 and 0.66; to halve the largest it took
+    M = 1,458, or 571 within the sample.
+
+    Examples
+    --------
+    >>> X = np.linspace(0.0, 1.0, 40)[:, None]
+    >>> y = np.sin(12.0 * X[:, 0])
+    >>> kernel = Kernel("matern52", np.array([0.2]), 1.0)
+    >>> print(trust(kernel, X, y, np.arange(0, 40, 3), noise=1e-4, rule="maxmin"))
+    trust it: M = 14 of 40; mean off by up to 0.041 standard deviations of the responses (0.011 in root mean square)
+    """
+    inputs = check_matrix("X", X)
+    n = len(inputs)
+    responses = check_vector("y", y, size=n)
+    members = check_indices("retained", retained, below=n)
+    limit = check_real("tolerance", tolerance, above=0.0)
+    most = check_integer("max_pool", max_pool, at_least=1)
+    others = np.setdiff1d(np.arange(n, dtype=np.intp), members)
+    if len(others) and most <= len(members):
+        raise ValueError(f"max_pool must be larger than the retained subset ({len(members)}), got {max_pool}")
+    if len(others) and n > most:
+        others = others[np.round(np.linspace(0, len(others) - 1, most - len(members))).astype(np.intp)]
+    pool = np.sort(np.concatenate([members, others]))
+    inputs, responses = np.ascontiguousarray(inputs[pool]), responses[pool]
+    members = np.searchsorted(pool, members)
+    order = growth_order(model, inputs, responses, members, rule=rule, noise=noise, rng=rng)
+    gap = PosteriorGap(model, inputs, responses, members, noise=noise, candidates=candidates, discarded=order)
+    spread = standardize(responses)[2]
+    if len(order) == 0:
+        nothing = Growth(np.array([n]), np.zeros(1), np.zeros(1))
+        return Trust(gap, pool, n, rule, limit, spread, 0.0, 0.0, 0.0, gap.points[0], nothing, n, n)
+    found = gap.everywhere()
+    away = np.abs(found.mean_gap)
+    grown = gap.growth()
+    return Trust(
+        gap=gap,
+        pool=pool,
+        n_observations=n,
+        rule=rule,
+        tolerance=limit,
+        spread=spread,
+        largest_gap=gap.largest_mean_gap,
+        typical_gap=root_mean_square(found.mean_gap, np.zeros_like(away)),
+        missed=float(np.mean((away > limit * spread) & (away > REACH * found.subset_std))),
+        worst=gap.points[int(away.argmax())].copy(),
+        growth=grown,
+        size_to_halve=grown.size_for(0.5 * gap.largest_mean_gap),
+        size_to_trust=grown.size_for(limit * spread),
+    )

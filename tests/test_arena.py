@@ -248,23 +248,35 @@ def test_rows_are_problems_of_many_dimensions():
 
 def test_a_run_is_written_once(tmp_path, capsys):
     file = tmp_path / "r.jsonl"
-    arguments = ["run", "--method", "random", "--problem", "branin,shekel", "--seeds", "0-1,5", "--n-evals", "120"]
+    arguments = [
+        "run",
+        "--method",
+        "random",
+        "--problem",
+        "branin,shekel4-shifted",
+        "--seeds",
+        "0-1,5",
+        "--n-evals",
+        "120",
+    ]
     assert commands.main([*arguments, "--out", str(file)]) == 0
     lines = file.read_text().splitlines()
     assert [(r["problem"], r["seed"]) for r in map(json.loads, lines)] == [
-        (problem, seed) for problem in ("branin2", "shekel4") for seed in (0, 1, 5)
+        (problem, seed) for problem in ("branin2", "shekel4-shifted") for seed in (0, 1, 5)
     ]
     assert commands.main([*arguments, "--out", str(file)]) == 0
     assert file.read_text().splitlines() == lines
     assert commands.main([*arguments, "--out", str(file), "--again", "--seeds", "5"]) == 0
     assert len(file.read_text().splitlines()) == 8
     capsys.readouterr()
-    assert commands.main(["table", str(file), "--n-evals", "100"]) == 0
-    assert "| branin2 | **" in capsys.readouterr().out
+    assert commands.main(["table", "--results", str(file), "--n-evals", "100", "120"]) == 0
+    out = capsys.readouterr().out
+    assert out.count("| branin2 | **") == 2
+    assert "After 120 evaluations" in out
     pytest.importorskip("matplotlib")
-    assert commands.main(["plot", str(file), "--n-evals", "120", "--out", str(tmp_path / "x.png")]) == 0
+    assert commands.main(["plot", "--results", str(file), "--n-evals", "120", "--out", str(tmp_path / "x.png")]) == 0
     assert (tmp_path / "x.png").exists()
-    assert commands.main(["plot", str(file), "--n-evals", "50", "--out", str(tmp_path / "y.png")]) == 1
+    assert commands.main(["plot", "--results", str(file), "--n-evals", "50", "--out", str(tmp_path / "y.png")]) == 1
 
 
 def test_options_need_a_label_of_their_own(tmp_path, capsys):

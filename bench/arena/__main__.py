@@ -68,7 +68,8 @@ def run(options: argparse.Namespace) -> int:
 
 def table(options: argparse.Namespace) -> int:
     """Print the tables."""
-    print(document(load(options.results), options.problem, options.n_evals, options.methods))
+    runs = load(options.results)
+    print("\n".join(document(runs, options.problem, n_evals, options.methods) for n_evals in options.n_evals), end="")
     return 0
 
 
@@ -121,11 +122,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     for name, command, text in (("table", table, "print Markdown tables"), ("plot", plot, "draw a PNG")):
         show = commands.add_parser(name, help=text)
-        show.add_argument("results", type=Path, nargs="*", default=[FOLDER], help="files or folders of results")
-        show.add_argument("--n-evals", type=int, default=1_000, help="evaluations to look at (default: 1000)")
+        show.add_argument("--results", type=Path, nargs="+", default=[FOLDER], help="files or folders of results")
         show.add_argument("--methods", type=lambda text: text.split(","), help="default: all")
         show.add_argument("--problem", type=problems, default=list(rows.PROBLEMS), help=groups)
-        if command is plot:
+        if command is table:
+            show.add_argument("--n-evals", type=int, nargs="+", default=[1_000], help="after how many evaluations")
+        else:
+            show.add_argument("--n-evals", type=int, default=1_000, help="longest run shown, in evaluations")
             show.add_argument("--out", type=Path, required=True, metavar="PNG")
         show.set_defaults(command=command)
 

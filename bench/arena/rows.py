@@ -2,8 +2,8 @@
 
 The paper's five functions come as they are. Where the textbook optimum sits at the centre of the box, on an axis or on
 the diagonal, the function is shifted; where its valleys lie along the axes, it is rotated too. What that means, and
-what holds outside the textbook box, is in `gssbo.problems.moved`. (Shekel's and Styblinski-Tang's optima lie near the
-diagonal, but far from the centre: they stay. Three of the paper's five come in shifted form as well.)
+what holds outside the textbook box, is in `gssbo.problems.moved`. (Styblinski-Tang's optimum lies on the diagonal, but
+far from the centre: it stays. Three of the paper's five come in shifted form as well.)
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ PAPER = ("hartmann6", "eggholder2", "levy20", "powell50", "rastrigin100")
 
 SHAPES = (
     "branin2",
-    "shekel4",
+    "shekel4-shifted",
     "noisyhartmann6",
     "griewank10-shifted",
     "michalewicz10",

@@ -21,6 +21,9 @@ def test_optimum_is_attained_and_not_beaten(name):
     nearby = problem.x_optimum + scale * (upper - lower) * rng.standard_normal((5_000, problem.dim))
     points = np.vstack([everywhere, np.clip(nearby, lower, upper)])
     assert problem(points).min() >= problem.optimum - 1e-9
+    if problem.everywhere:
+        outside = lower + (upper - lower) * (4.0 * rng.random((5_000, problem.dim)) - 1.5)
+        assert problem(outside).min() >= problem.optimum
     assert problem.optimum_error == 0.0
     assert not problem.stochastic
 

@@ -230,6 +230,9 @@ def eggholder_problem(dim: int | None = None, rng: object = None) -> Problem:
 def hartmann_problem(dim: int | None = None, rng: object = None) -> Problem:
     """Hartmann problem on [0, 1]^6.
 
+    The optimum holds on all of R^6: the point of the box nearest to one outside is nearer to every bump's centre, in
+    each coordinate.
+
     Parameters
     ----------
     dim : int, optional
@@ -261,6 +264,7 @@ def hartmann_problem(dim: int | None = None, rng: object = None) -> Problem:
         optimum=-3.3223680114155147,
         x_optimum=np.array([0.20168951, 0.15001069, 0.47687398, 0.27533243, 0.31165162, 0.65730053]),
         source=f"{LIBRARY}; Dixon and Szego (1978)",
+        everywhere=True,
     )
 
 

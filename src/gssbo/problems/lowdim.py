@@ -135,6 +135,8 @@ def branin_problem(dim: int | None = None, rng: object = None) -> Problem:
 def shekel_problem(dim: int | None = None, rng: object = None) -> Problem:
     """Shekel problem with ten foxholes on [0, 10]^4.
 
+    The optimum holds on all of R^4: the point of the box nearest to one outside is nearer to every centre.
+
     Parameters
     ----------
     dim : int, optional
@@ -166,4 +168,5 @@ def shekel_problem(dim: int | None = None, rng: object = None) -> Problem:
         optimum=float(shekel(_SHEKEL_OPTIMUM)),
         x_optimum=_SHEKEL_OPTIMUM,
         source=f"{LIBRARY}; Dixon and Szego (1978)",
+        everywhere=True,
     )

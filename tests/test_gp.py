@@ -585,12 +585,11 @@ def test_draws_repeat_with_a_seed_and_pass_through_noiseless_points():
 def test_a_warm_start_also_tries_the_constructors_values():
     """A chain of warm starts alone stays in the maximum it once fell into."""
     X = np.linspace(0, 1, 20)[:, None]
-    wiggles, line = np.sin(20 * X[:, 0]), X[:, 0] + 0.3 * np.sin(37 * X[:, 0])
-    options = {"noise": 0.1, "warm_start": True, "rng": 0}
-    stuck = GaussianProcess(n_restarts=0, **options).fit(X, wiggles).fit(X, line)
-    free = GaussianProcess(n_restarts=1, **options).fit(X, wiggles).fit(X, line)
-    cold = GaussianProcess(n_restarts=0, noise=0.1).fit(X, line)
+    bow, wiggles = X[:, 0] ** 2, np.sin(30 * X[:, 0]) + X[:, 0]
+    options = {"lengthscale": 0.1, "warm_start": True, "rng": 0}
+    stuck = GaussianProcess(n_restarts=0, **options).fit(X, bow).fit(X, wiggles)
+    free = GaussianProcess(n_restarts=1, **options).fit(X, bow).fit(X, wiggles)
+    cold = GaussianProcess(n_restarts=0, lengthscale=0.1).fit(X, wiggles)
     assert free.fit_info_["n_starts"] == 2
-    best = max(stuck.log_marginal_likelihood_value_, cold.log_marginal_likelihood_value_)
-    assert free.log_marginal_likelihood_value_ == pytest.approx(best, abs=1e-9)
-    assert cold.log_marginal_likelihood_value_ > stuck.log_marginal_likelihood_value_ + 1e-3
+    assert cold.log_marginal_likelihood_value_ > stuck.log_marginal_likelihood_value_ + 1.0
+    assert free.log_marginal_likelihood_value_ >= cold.log_marginal_likelihood_value_ - 1e-6

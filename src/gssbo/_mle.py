@@ -21,7 +21,7 @@ from gssbo._core import _gp, _mle
 from gssbo._parallel import run_all
 from gssbo._typing import FloatArray
 
-__all__ = ["Climb", "Likelihood", "MaximumLikelihood", "maximize_likelihood"]
+__all__ = ["Climb", "Likelihood", "MaximumLikelihood", "Prior", "maximize_likelihood"]
 
 MAX_EVALUATIONS = 2000  # of L, from one start
 
@@ -30,6 +30,14 @@ MESSAGES = {
     _mle.STALLED: "no further increase along the gradient",
     _mle.LIMIT: f"{MAX_EVALUATIONS} evaluations spent",
 }
+
+
+@dataclass(frozen=True)
+class Prior:
+    """Independent normal densities of theta: `centre` (p,) and `weight` (p,), one over the variance."""
+
+    centre: FloatArray
+    weight: FloatArray
 
 
 class Likelihood:
@@ -73,13 +81,32 @@ class Climb:
     reach : ndarray of shape (d,)
         Log of the lengthscales beyond which a parameter hardly matters; see the compiled module.
     tol : float
-        Relative change of L at which it ends.
+        Relative change of the density at which it ends.
+    prior : Prior, optional
+        Without one the density is L.
+
+    Attributes
+    ----------
+    theta : ndarray of shape (p,)
+        The best so far.
+    value : float
+        Log density there, constants left out.
+    status : int
+        A key of `MESSAGES`, or the compiled module's UNUSABLE.
     """
 
     def __init__(
-        self, likelihood: Likelihood, start: FloatArray, bounds: FloatArray, reach: FloatArray, tol: float
+        self,
+        likelihood: Likelihood,
+        start: FloatArray,
+        bounds: FloatArray,
+        reach: FloatArray,
+        tol: float,
+        *,
+        prior: Prior | None = None,
     ) -> None:
         self._likelihood, self._tol = likelihood, tol
+        self._prior = Prior(np.zeros(len(start)), np.zeros(len(start))) if prior is None else prior
         self._low, self._high = np.ascontiguousarray(bounds.T)
         self._reach = np.append(reach, [np.inf, np.inf])
         self._state = np.zeros(_mle.state_size(len(reach)))
@@ -93,8 +120,8 @@ class Climb:
             return
         hill = self._likelihood
         self.value, n_evaluations, self.status = _mle.climb(
-            hill.kind, hill.X, hill.z, self._low, self._high, self._reach, self._tol, max_evaluations, hill.work,
-            self._state, self.theta,
+            hill.kind, hill.X, hill.z, self._low, self._high, self._reach, self._prior.centre,
+            self._prior.weight, self._tol, max_evaluations, hill.work, self._state, self.theta,
         )  # fmt: skip
         hill.n_evaluations += n_evaluations
 

@@ -40,6 +40,7 @@ from gssbo.box_strategy import BoxStrategy
 from gssbo.buffer import Buffer
 from gssbo.gp import GaussianProcess
 from gssbo.history import History
+from gssbo.portfolio import Portfolio
 from gssbo.retention import Retention
 from gssbo.space import Space
 from gssbo.strategy import Strategy
@@ -48,6 +49,7 @@ from gssbo.timings import Timings
 __all__ = ["Optimizer"]
 
 DESIGNS = ("lhs", "sobol")
+METHODS = ("box", "portfolio")
 
 
 class Optimizer:
@@ -58,6 +60,10 @@ class Optimizer:
     bounds : sequence of (low, high), array of shape (d, 2), or scipy.optimize.Bounds
     maximize : bool
         Whether larger values are better; by default smaller ones are.
+    method : {"box", "portfolio"}
+        "box" is the paper's: one Gaussian process over the whole box and uniform candidates. "portfolio" shares the
+        suggestions among local and global models by what they gain; it takes `n_init`, `initial_design`,
+        `subset_size` (a number), `threads` and `rng`, and leaves the other options unused.
     n_init : int
         Points of the initial design; the first `n_init` observations told count as it, whatever they are: shuffle data
         that come in an order.
@@ -118,6 +124,7 @@ class Optimizer:
         bounds: Any,
         *,
         maximize: bool = False,
+        method: str = "box",
         n_init: int = 20,
         initial_design: str = "lhs",
         subset_size: int | str = 100,
@@ -138,6 +145,7 @@ class Optimizer:
         self.space = Space(bounds)
         self.maximize = check_flag("maximize", maximize)
         self._sign = 1.0 if self.maximize else -1.0
+        self.method = check_choice("method", method, METHODS)
         self.n_init = check_integer("n_init", n_init, at_least=1)
         self.initial_design = check_choice("initial_design", initial_design, DESIGNS)
         self.timings = Timings()
@@ -166,6 +174,12 @@ class Optimizer:
         )
         self.rule, self.refresh, self.n_candidates = retention.rule, retention.refresh, strategy.n_candidates
         self._strategy: Strategy = strategy
+        if self.method == "portfolio":
+            size = check_integer("subset_size", subset_size, at_least=10)
+            self.rule = "residual"
+            self._strategy = Portfolio(
+                self.space.dim, size=size, n_init=self.n_init, rng=candidate_rng, timings=self.timings
+            )
 
         self._history = History(self.space.dim)
         self._design = self._initial_points(design_rng)

@@ -13,6 +13,8 @@ def climb(
     low: FloatArray,
     high: FloatArray,
     reach: FloatArray,
+    centre: FloatArray,
+    weight: FloatArray,
     tolerance: float,
     max_evaluations: int,
     work: FloatArray,

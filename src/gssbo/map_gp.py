@@ -1,0 +1,98 @@
+"""A Gaussian process under a prior of its hyperparameters, and the search for its log expected improvement.
+
+Notation
+--------
+X, z            inputs (n, d) and standardised responses (n,)
+spread          standard deviation of each column of X, at least a thousandth of the largest (d,)
+theta           log lengthscales (d), log variance, log noise
+
+The prior: log lengthscale ~ N(log(5 spread sqrt(d)), 1.3^2), so that a function of many inputs is smooth in each of
+them, as in [1], but in units of the data, which may all lie in a small region; log variance ~ N(0, 2^2); log noise
+~ N(log 1e-6, 4^2).
+
+References
+----------
+1. Hvarfner, Hellsten and Nardi, Vanilla Bayesian optimization performs great in high dimensions, ICML 2024.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gssbo._core import _acquire, _polish
+from gssbo._mle import Climb, Likelihood, Prior
+from gssbo._typing import FloatArray
+from gssbo.gp import GaussianProcess
+from gssbo.kernels import KERNELS
+
+__all__ = ["MapGaussianProcess"]
+
+SMOOTHNESS, VAGUENESS = 5.0, 1.3
+USUAL_NOISE, NOISE_FLOOR = 1e-6, 1e-8
+
+
+class MapGaussianProcess(GaussianProcess):
+    """Gaussian process on responses that are standardised already; without checks, for callers in this package.
+
+    Examples
+    --------
+    >>> X = np.linspace(0.0, 1.0, 12)[:, None]
+    >>> z = np.sqrt(2.0) * np.sin(6.0 * X[:, 0])
+    >>> gp = MapGaussianProcess()
+    >>> theta, _ = gp.most_probable(X, z, start=None, max_evaluations=50)
+    >>> gp.set_theta(X, z, theta)
+    >>> x, _ = gp.climb_log_expected_improvement(np.array([0.4]), 1.2, np.zeros(1), np.ones(1), max_evaluations=50)
+    >>> bool(abs(x[0] - np.pi / 12.0) < 0.05)
+    True
+    """
+
+    def __init__(self) -> None:
+        super().__init__("matern52", normalize_y=False, n_restarts=0)
+
+    def most_probable(
+        self, X: FloatArray, z: FloatArray, *, start: FloatArray | None, max_evaluations: int
+    ) -> tuple[FloatArray, float]:
+        """Theta of the largest posterior density found from `start` (the prior's centre by default), and its log."""
+        d = X.shape[1]
+        spread = np.maximum(X.std(axis=0), 1e-12)
+        spread = np.maximum(spread, 1e-3 * spread.max())
+        centre = np.concatenate([np.log(SMOOTHNESS * np.sqrt(d) * spread), [0.0, np.log(USUAL_NOISE)]])
+        weight = np.concatenate([np.full(d, VAGUENESS**-2), [0.25, 0.0625]])
+        bounds = np.empty((d + 2, 2))
+        bounds[:d, 0], bounds[:d, 1] = centre[:d] - 5.0, centre[:d] + 6.0
+        bounds[d:] = np.log([[1e-3, 1e3], [NOISE_FLOOR, 1.0]])
+        first = centre if start is None else np.clip(start, bounds[:, 0], bounds[:, 1])
+        # The prior keeps lengthscales from where the likelihood is flat.
+        climb = Climb(
+            Likelihood(KERNELS[self.kernel], X, z), first, bounds, np.full(d, np.inf), self.tol,
+            prior=Prior(centre, weight),
+        )  # fmt: skip
+        climb.advance(max_evaluations)
+        theta = climb.theta
+        if not np.isfinite(climb.value):  # near duplicates under little noise: the prior's centre, with more of it
+            theta = centre.copy()
+            theta[d + 1] = np.log(1e-4)
+        return theta, climb.value
+
+    def set_theta(self, X: FloatArray, z: FloatArray, theta: FloatArray) -> None:
+        """Condition on X (n, d) and z (n,) under theta."""
+        self._factorize(X, z, theta, {"status": "fixed", "message": "", "n_evaluations": 0, "n_starts": 0})
+        self.y_mean_, self.y_std_ = 0.0, 1.0
+
+    def log_expected_improvement(self, points: FloatArray, best: float) -> FloatArray:
+        """Log EI over `best` at points (m, d)."""
+        mean, std = self.posterior(points)
+        value = np.empty(len(points))
+        _acquire.log_expected_improvement(mean, std, best, value)
+        return value
+
+    def climb_log_expected_improvement(
+        self, start: FloatArray, best: float, low: FloatArray, high: FloatArray, *, max_evaluations: int
+    ) -> tuple[FloatArray, float]:
+        """The best point that a climb of log EI from `start` (d,) reaches in the box, and log EI there."""
+        x = start.copy()
+        value = _polish.climb_log_ei(
+            self.kernel_.kind, self.X_train_, self.lengthscale_, self.variance_, self._U, self.alpha_, best, low, high,
+            max_evaluations, x,
+        )  # fmt: skip
+        return x, value

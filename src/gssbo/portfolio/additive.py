@@ -1,0 +1,166 @@
+"""Additive: a sum of functions of one coordinate each, improved coordinate by coordinate around the best point.
+
+Notation
+--------
+X, z        the elite: the best observations that no descent made (n, d), and their warped responses with the sign
+            turned, to be minimised (n,)
+l           lengthscale, in sides of the box, the same for all coordinates
+k(x, v)     5 + s exp(-|x - v|^2 / (0.18 d)) + sum_j exp(-(x_j - v_j)^2 / (2 l^2)) / d
+tau         variance of what the model leaves over
+t           values a coordinate may take: a grid, and some at random
+
+Lengthscale, s, tau and warp are those of largest likelihood. On a random mask of coordinates around the best point each
+coordinate takes the value of the lowest confidence bound of its own change in the sum.
+
+References
+----------
+1. Duvenaud, Nickisch and Rasmussen, Additive Gaussian processes, NeurIPS 2011.
+2. Kandasamy, Schneider and Poczos, High dimensional Bayesian optimisation and bandits via additive models, ICML 2015.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gssbo._typing import FloatArray
+from gssbo.factor import Factor
+from gssbo.kernels import Kernel
+from gssbo.portfolio.view import View
+from gssbo.portfolio.warp import warp
+
+__all__ = ["Additive"]
+
+OFFSET = 5.0
+LENGTHSCALES = (0.02, 0.05, 0.1, 0.2, 0.4)
+SHARED = (0.0, 0.3)  # variance of the part that is not a sum
+SHARED_LENGTHSCALE = 0.3  # times the square root of d
+LEFT_OVER = (1e-6, 1e-3, 1e-2, 0.1, 1.0)
+POWERS = (1.0, 0.5, 0.0)
+BETAS = (0.0, 0.5, 1.0, 2.0)
+GRID, RANDOM = 129, 32
+REFIT = 10
+
+
+class _Form(NamedTuple):
+    lengthscale: float
+    shared: float
+    tau: float
+    power: float
+    variance: float
+
+
+class Additive:
+    """See the module; `Searcher` for the methods.
+
+    Parameters
+    ----------
+    dim : int
+        d.
+    foreign : int
+        Origin that the elite leaves out, but for the best observation of all.
+    size : int
+        Observations in the elite.
+    """
+
+    def __init__(self, dim: int, foreign: int, *, size: int = 300) -> None:
+        self._dim, self._foreign, self._size = dim, foreign, size
+        self._share = 0.3  # of the coordinates that change
+        self._form: _Form | None = None
+        self._age = 0
+
+    @property
+    def explains(self) -> bool:
+        """Whether less than half of the elite's variance is left over."""
+        return self._form is None or self._form.tau < 1.0
+
+    def observe(self, view: View, x: FloatArray, y: float) -> float:
+        """Change more coordinates after a success, fewer after a failure; see `Searcher`."""
+        gain = y - float(view.y.max())
+        factor = 1.5 if gain > 0.0 else 0.93
+        self._share = float(np.clip(self._share * factor, min(1.5 / self._dim, 1.0), 1.0))
+        return gain
+
+    def suggest(self, view: View, pending: FloatArray, rng: np.random.Generator) -> FloatArray | None:
+        """The best point with some coordinates moved to where the model expects most."""
+        d = self._dim
+        keep = view.origin != self._foreign
+        keep[view.best] = True
+        seen = view.only(keep)
+        elite = np.argsort(-seen.y, kind="stable")[: self._size]
+        if len(elite) < 4:
+            return None
+        X, y = np.ascontiguousarray(seen.X[elite]), seen.y[elite]
+        if self._form is None or self._age % REFIT == 0:
+            self._form = _largest_likelihood(X, y)
+        self._age += 1
+        form = self._form
+        A = _covariance(X, form.lengthscale, form.shared)
+        A[np.diag_indices(len(X))] += form.tau + 1e-9
+        factor = Factor(A)
+        a = factor.solve(-warp(y, form.power)[0])
+        x: FloatArray = X[0].copy()
+        mask = rng.random(d) < self._share
+        if not mask.any():
+            mask[rng.integers(d)] = True
+        beta = float(rng.choice(BETAS))
+        for j in np.flatnonzero(mask):
+            values = np.concatenate([np.linspace(0.0, 1.0, GRID), rng.random(RANDOM)])
+            x[j] = _lowest(values, X[:, j], X[0, j], d, form, factor, a, beta)
+        if np.array_equal(x, X[0]):
+            x = np.clip(x + mask * rng.normal(0.0, 0.05, d), 0.0, 1.0)
+        return x
+
+
+def _lowest(
+    values: FloatArray, column: FloatArray, now: float, d: int, form: _Form, factor: Factor, a: FloatArray, beta: float
+) -> float:
+    """The value of a coordinate whose change in the sum has the lowest confidence bound."""
+    kernel = Kernel("rbf", np.array([form.lengthscale]), 1.0 / d)
+    here = np.array([[now]])
+    points = np.ascontiguousarray(column[:, None])
+    change = kernel(points, values[:, None]) - kernel(points, here)  # (n, m)
+    mean = (change * a[:, None]).sum(axis=0)
+    if beta > 0.0:
+        V = factor.whiten(change)
+        prior = 2.0 / d - 2.0 * kernel(values[:, None], here)[:, 0]
+        mean = mean - beta * np.sqrt(np.maximum(prior - (V * V).sum(axis=0), 0.0) * form.variance)
+    return float(values[int(np.argmin(mean))])
+
+
+def _covariance(X: FloatArray, lengthscale: float, shared: float) -> FloatArray:
+    n, d = X.shape
+    kernel = Kernel("rbf", np.array([lengthscale]), 1.0 / d)
+    K = np.full((n, n), OFFSET)
+    for j in range(d):
+        K += kernel(np.ascontiguousarray(X[:, j : j + 1]))
+    if shared > 0.0:
+        K += Kernel("rbf", np.full(d, SHARED_LENGTHSCALE * np.sqrt(d)), shared)(X)
+    return K
+
+
+def _largest_likelihood(X: FloatArray, y: FloatArray) -> _Form:
+    n = len(y)
+    warped = [(power, *warp(y, power)) for power in POWERS]
+    best, found = -np.inf, _Form(LENGTHSCALES[-1], 0.0, 1.0, 1.0, 1.0)
+    for lengthscale in LENGTHSCALES:
+        pure = _covariance(X, lengthscale, 0.0)
+        for shared in SHARED:
+            K = pure + Kernel(
+                "rbf", np.full(X.shape[1], SHARED_LENGTHSCALE * np.sqrt(X.shape[1])), max(shared, 1e-300)
+            )(X)
+            for tau in LEFT_OVER:
+                A = K.copy()
+                A[np.diag_indices(n)] += tau
+                try:
+                    factor = Factor(A)
+                except np.linalg.LinAlgError:
+                    continue
+                for power, z, J in warped:
+                    v = factor.whiten(z)
+                    variance = float(np.mean(v * v))
+                    value = -0.5 * n * np.log(max(variance, 1e-300)) - factor.half_log_determinant + J
+                    if np.isfinite(value) and value > best:
+                        best, found = value, _Form(lengthscale, shared, tau, power, variance)
+    return found

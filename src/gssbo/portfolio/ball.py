@@ -1,0 +1,95 @@
+"""The minimiser of a quadratic in a ball and a box.
+
+Notation
+--------
+q(u)        g.u + u' H u / 2
+R           radius of the ball
+low, high   faces of the box, low <= 0 <= high (d,)
+lam         multiplier of the ball: (H + lam I) u = -g, H + lam I positive definite, lam = 0 inside the ball
+
+References
+----------
+1. More and Sorensen, Computing a trust region step, SIAM Journal on Scientific and Statistical Computing 4(3), 1983.
+2. Conn, Gould and Toint, Trust-Region Methods, SIAM 2000, chapter 7.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gssbo._typing import FloatArray
+from gssbo.factor import Factor
+
+__all__ = ["minimize_in_ball"]
+
+ROUNDS = 8  # of fixing coordinates at the faces they would cross
+HALVINGS = 40  # of the interval of log lam
+
+
+def minimize_in_ball(
+    g: FloatArray, H: FloatArray, radius: float, low: FloatArray, high: FloatArray
+) -> tuple[FloatArray, float]:
+    """Return u (d,) and the decrease -q(u).
+
+    Coordinates that would leave the box are fixed at its faces, and the rest is minimised anew in what is left of
+    the ball. In the hard case of [1] the step may fall short of the sphere.
+
+    Examples
+    --------
+    >>> u, decrease = minimize_in_ball(np.array([-1.0, 0.0]), np.eye(2), 10.0, np.full(2, -9.0), np.full(2, 9.0))
+    >>> (u + 0.0).round(6), round(decrease, 6)
+    (array([1., 0.]), 0.5)
+    """
+    u = np.zeros(len(g))
+    free = np.ones(len(g), dtype=bool)
+    for _ in range(ROUNDS):
+        fixed = ~free
+        left = radius * radius - float((u[fixed] ** 2).sum())
+        if not free.any() or left <= 0.0:
+            break
+        slope = g[free] + (H[np.ix_(free, fixed)] * u[fixed]).sum(axis=1)
+        u[free] = _on_sphere(slope, H[np.ix_(free, free)], float(np.sqrt(left)))
+        out = free & ((u < low) | (u > high))
+        if not out.any():
+            break
+        u[out] = np.clip(u[out], low[out], high[out])
+        free &= ~out
+    u = np.clip(u, low, high)
+    Hu = (H * u).sum(axis=1)
+    return u, -float((g * u).sum() + 0.5 * (u * Hu).sum())
+
+
+def _on_sphere(g: FloatArray, H: FloatArray, radius: float) -> FloatArray:
+    """Minimiser of q in the ball: lam by halving its interval, on a logarithmic scale."""
+    size = float(np.abs(H).sum(axis=1).max())  # at least the spectral radius
+    steep = float(np.sqrt((g * g).sum()))
+    if not steep > 0.0:
+        g, steep = np.full(len(g), 1e-300), 1e-300 * len(g)
+
+    def step(lam: float) -> FloatArray | None:
+        A = H.copy()
+        A[np.diag_indices(len(g))] += lam
+        try:
+            u = -Factor(A).solve(g)
+        except np.linalg.LinAlgError:
+            return None
+        return u if float((u * u).sum()) <= radius * radius else None
+
+    inside = step(0.0)
+    if inside is not None:
+        return inside
+    top = size + steep / radius  # H + top I has no eigenvalue below steep / radius
+    best = step(top * (1.0 + 1e-12))
+    if best is None:
+        return -g * (radius / steep)
+    low, high = np.log(max(top * 1e-16, 1e-300)), np.log(top)
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        trial = step(float(np.exp(middle)))
+        if trial is None:
+            low = middle
+        else:
+            high, best = middle, trial
+            if float((trial * trial).sum()) > 0.98 * radius * radius:
+                break
+    return best

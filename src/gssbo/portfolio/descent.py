@@ -1,0 +1,204 @@
+"""Descent: steps to the minimiser of a local quadratic model, from several starts in turn.
+
+Notation
+--------
+b, r        base point (d,), the best of this descent, and radius of the trust region
+u           (x - b) / r; f = -y; q(u) = g.u + u' H u / 2 models f(x) - f(b)
+k(u, v)     u.v + s (u.v)^2 / 2: covariance of q with independent normal coefficients
+tau         error of the quadratic form at |u| = 1; it grows as |u|^3, the next term of Taylor's series
+
+The coefficients are the posterior mean given the nearest observations; s and tau are those of largest likelihood, the
+variance factor profiled out. With few observations this is a least-norm model, with (d + 1)(d + 2) / 2 and more a
+regression. Where nothing more is gained, the descent starts anew from the best observation that no earlier descent
+came from or ended near.
+
+References
+----------
+1. Powell, The NEWUOA software for unconstrained optimization without derivatives, 2006 (least-norm quadratics).
+2. Conn, Scheinberg and Vicente, Introduction to Derivative-Free Optimization, SIAM 2009, chapters 4 to 6.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gssbo._typing import FloatArray
+from gssbo.factor import Factor, product
+from gssbo.portfolio.ball import minimize_in_ball
+from gssbo.portfolio.view import View
+
+__all__ = ["Descent"]
+
+CURVATURES = (0.1, 10.0)
+ERRORS = (1e-10, 1e-7, 1e-4, 1e-2)
+ROUNDING = 1e-13  # of a response, relative to the covariance
+FIRST, LEAST, MOST = 0.1, 1e-9, 0.5  # radii, in sides of the box
+SAME = 1e-9  # distance of what was told from what was suggested: rounding of the space's transform
+BASIN = 0.02  # least distance between two starts, times the square root of d
+
+
+class Descent:
+    """See the module; `Searcher` for the methods.
+
+    Parameters
+    ----------
+    dim : int
+        d.
+    number : int
+        This searcher's number among the origins of a view.
+    """
+
+    def __init__(self, dim: int, number: int) -> None:
+        self._dim, self._number = dim, number
+        self._x: FloatArray | None = None
+        self._y = -np.inf
+        self._start = np.zeros(dim)
+        self._radius = FIRST
+        self._minima: list[
+            tuple[FloatArray, float, float]
+        ] = []  # where descents ended, what they gave, how far they reach
+        self._issued: list[tuple[FloatArray, float, float]] = []  # point, predicted gain, |u|
+        self._failures = 0
+        self._explore = False
+        self.explains = True
+
+    def observe(self, view: View, x: FloatArray, y: float) -> float:
+        """Move the base and the radius; see `Searcher`."""
+        issued = next((each for each in self._issued if np.abs(each[0] - x).max() <= SAME), None)
+        self._issued = self._issued[-8:] if issued is None else []
+        best = float(view.y.max()) if len(view.y) else -np.inf
+        if issued is not None and np.isfinite(self._y):
+            _, predicted, length = issued
+            gain = y - self._y
+            self._failures = 0 if gain > 1e-9 * self._spread(view) else self._failures + 1
+            if predicted > 0.0:
+                if gain > 0.7 * predicted and length > 0.9:
+                    self._radius = min(2.0 * self._radius, MOST)
+                elif gain < 0.1 * predicted:
+                    self._explore = True
+                    self._radius = max(self._radius * (0.5 if length > 0.5 else max(length, 0.1)), LEAST)
+            if gain > 0.0:
+                self._x, self._y = x.copy(), y
+        return y - best
+
+    def suggest(self, view: View, pending: FloatArray, rng: np.random.Generator) -> FloatArray | None:
+        """A step of the descent, or a point that tells most about the model where steps failed."""
+        self._choose_base(view)
+        assert self._x is not None
+        base, radius = self._x, self._radius
+        offset = view.X - base
+        distance = np.sqrt((offset * offset).sum(axis=1))
+        near = np.argsort(distance, kind="stable")[: self._n_points()]
+        near = near[distance[near] > 1e-7 * radius]
+        if len(near) < 2:
+            return np.clip(base + radius * rng.uniform(-1.0, 1.0, self._dim), 0.0, 1.0)
+        U = offset[near] / radius
+        f = self._y - view.y[near]
+        scale = float(np.abs(f).max())
+        if not (np.isfinite(scale) and scale > 0.0):
+            return np.clip(base + radius * rng.uniform(-1.0, 1.0, self._dim), 0.0, 1.0)
+        model = _fit(U, f / scale, distance[near] / radius)
+        if model is None:
+            return None
+        g, H, curvature, factor, weight = model
+        low, high = -base / radius, (1.0 - base) / radius
+        u, decrease = minimize_in_ball(g, H, 1.0, low, high)
+        predicted = decrease * scale
+        if self._explore or not predicted > 1e-14 * abs(self._y):
+            self._explore = False
+            directions = rng.standard_normal((100, self._dim))
+            directions /= np.sqrt((directions * directions).sum(axis=1))[:, None]
+            trials = np.clip(0.7 * np.vstack([directions, np.eye(self._dim), -np.eye(self._dim)]), low, high)
+            unknown = _unknown(trials, U, curvature, factor, weight)
+            if unknown.max() > 1e-4:
+                u, predicted = trials[int(np.argmax(unknown))], 0.0
+        x: FloatArray = np.clip(base + radius * u, 0.0, 1.0)
+        self._issued.append((x, predicted, float(np.sqrt((u * u).sum()))))
+        return x
+
+    # ---- how
+
+    def _n_points(self) -> int:
+        d = self._dim
+        return min(int(0.65 * (d + 1) * (d + 2)) + 5, max(150, 2 * d + 20))
+
+    def _spread(self, view: View) -> float:
+        return float(view.y.max() - np.median(view.y)) if len(view.y) else 0.0
+
+    def _ended_near(self, x: FloatArray, y: float, slack: float) -> bool:
+        return any(
+            float(((x - end) ** 2).sum()) < reach * reach and y <= value + slack for end, value, reach in self._minima
+        )
+
+    def _choose_base(self, view: View) -> None:
+        best, slack = view.best, 1e-9 * self._spread(view)
+        x, y = view.X[best], float(view.y[best])
+        if self._x is None:
+            self._begin(x, y, FIRST)
+        elif self._failures > 10 + 2 * self._dim or self._radius <= 10.0 * LEAST:
+            reach = max(BASIN * np.sqrt(self._dim), 0.5 * float(np.sqrt(((self._x - self._start) ** 2).sum())))
+            self._minima.append((self._x, self._y, reach))
+            if self._ended_near(x, y, slack):
+                x, y = self._other_start(view, slack)
+            self._begin(x, y, FIRST)
+        elif y > self._y and not self._ended_near(x, y, slack):
+            moved = float(np.sqrt(((x - self._x) ** 2).sum()))
+            if moved > 3.0 * self._radius:
+                self._begin(x, y, min(0.5 * moved, 0.2))
+            else:
+                self._x, self._y = x.copy(), y
+
+    def _begin(self, x: FloatArray, y: float, radius: float) -> None:
+        self._x, self._y, self._start, self._radius = x.copy(), y, x.copy(), radius
+        self._failures, self._explore, self._issued = 0, False, []
+
+    def _other_start(self, view: View, slack: float) -> tuple[FloatArray, float]:
+        for i in np.argsort(-view.y, kind="stable")[:400]:
+            x = view.X[i]
+            if view.origin[i] != self._number and not self._ended_near(x, -np.inf, slack):
+                return x, float(view.y[i])
+        self._minima = []
+        return view.X[view.best], float(view.y[view.best])
+
+
+def _fit(
+    U: FloatArray, f: FloatArray, distance: FloatArray
+) -> tuple[FloatArray, FloatArray, float, Factor, FloatArray] | None:
+    """Gradient, Hessian, s, factor and scaling of the covariance, of the pair (s, tau) of largest likelihood."""
+    n = len(f)
+    G = product(np.ascontiguousarray(U.T), np.ascontiguousarray(U.T))
+    error = np.minimum(distance, 1e6) ** 6 + 1e-4
+    best, found = -np.inf, None
+    for curvature in CURVATURES:
+        covariance = G + 0.5 * curvature * G * G
+        variance = covariance.diagonal()
+        for tau in ERRORS:
+            diagonal = variance * (1.0 + ROUNDING) + tau * error
+            weight = 1.0 / np.sqrt(diagonal)  # the diagonal spans decades
+            A = covariance * weight[:, None] * weight
+            A[np.diag_indices(n)] = 1.0
+            try:
+                factor = Factor(A)
+            except np.linalg.LinAlgError:
+                continue
+            a = weight * factor.solve(weight * f)
+            misfit = float((f * a).sum())
+            value = -0.5 * n * np.log(max(misfit, 1e-300)) - factor.half_log_determinant + float(np.log(weight).sum())
+            if np.isfinite(value) and value > best:
+                best, found = value, (a, curvature, factor, weight)
+    if found is None:
+        return None
+    a, curvature, factor, weight = found
+    g = (U * a[:, None]).sum(axis=0)
+    H = curvature * product(U * a[:, None], U)
+    return g, 0.5 * (H + H.T), curvature, factor, weight
+
+
+def _unknown(trials: FloatArray, U: FloatArray, curvature: float, factor: Factor, weight: FloatArray) -> FloatArray:
+    """Posterior over prior variance of q at trials (m, d)."""
+    C = product(np.ascontiguousarray(U.T), np.ascontiguousarray(trials.T))
+    V = factor.whiten((C + 0.5 * curvature * C * C) * weight[:, None])
+    squares = (trials * trials).sum(axis=1)
+    prior = np.maximum(squares + 0.5 * curvature * squares * squares, 1e-300)
+    unknown: FloatArray = 1.0 - (V * V).sum(axis=0) / prior
+    return unknown

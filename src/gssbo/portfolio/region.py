@@ -1,0 +1,205 @@
+"""Region: a Gaussian process on a retained subset, and log expected improvement in a box around the best point.
+
+Notation
+--------
+M           capacity of the retained subset
+l           lengthscales (d); w = l over their geometric mean
+L           side of a trust region, in sides of the box: the region is the best point +/- L w / 2
+theta       log l (d), log variance, log noise, of largest posterior density
+
+The pool are the observations nearest to the best point in the metric of the lengthscales (a trust region), or the best
+and an even spread of the rest (the whole box). The residual rule chooses the retained subset from the pool; responses
+are warped and standardised on it.
+
+References
+----------
+1. Eriksson, Pearce, Gardner, Turner and Poloczek, Scalable global optimization via local Bayesian optimization,
+   NeurIPS 2019 (trust regions whose sides follow the lengthscales).
+2. Hvarfner, Hellsten and Nardi, Vanilla Bayesian optimization performs great in high dimensions, ICML 2024 (a prior
+   of the lengthscales that grows with the square root of d).
+3. Regis and Shoemaker, Combining radial basis function surrogates and dynamic coordinate search in high-dimensional
+   expensive black-box optimization, Engineering Optimization 45(5), 2013 (masks of coordinates).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gssbo._typing import FloatArray, IndexArray
+from gssbo.embedding import Embedding
+from gssbo.gp import standardize
+from gssbo.map_gp import MapGaussianProcess
+from gssbo.portfolio.view import View
+from gssbo.portfolio.warp import POWERS, warp
+from gssbo.selection.subset import select
+
+__all__ = ["Region"]
+
+FIRST, LEAST, MOST = 0.4, 3e-3, 1.6  # sides of a trust region
+WIDER, SUCCESS = 1.5, 1e-3  # after an improvement of so large a part of the spread of the best
+REFIT = 3  # suggestions a theta stands for
+REWARP = 4  # fits a warp stands for
+CLIMBS, STEPS = 15, 25  # evaluations of a fit from the last theta, and of the first
+N_CANDIDATES, N_POLISHED, POLISH = 1000, 2, 15
+NOISY = 1e-3  # noise variance from which the best point is the one of the best mean
+
+
+class Region:
+    """See the module; `Searcher` for the methods.
+
+    Parameters
+    ----------
+    dim : int
+        d.
+    trust : bool
+        Whether there is a trust region, or the whole box.
+    size : int
+        M.
+    """
+
+    def __init__(self, dim: int, *, trust: bool, size: int = 100) -> None:
+        self._dim, self._trust, self.size = dim, trust, size
+        self._side = FIRST
+        self._shrink = 0.5 ** (1.0 / max(4.0, 0.5 * min(dim, 20)))
+        self.gp = MapGaussianProcess()
+        self._theta: FloatArray | None = None
+        self._power = 1.0
+        self._age = self._n_fits = 0
+        self.explains = True
+
+    def observe(self, view: View, x: FloatArray, y: float) -> float:
+        """Widen the trust region after a success, narrow it after a failure; see `Searcher`."""
+        gain = y - float(view.y.max())
+        top = min(len(view.y), 4 * self._dim + 10)
+        upper = np.partition(view.y, len(view.y) - top)[len(view.y) - top :]
+        if gain > SUCCESS * float(upper.max() - np.median(upper)):
+            self._side = min(self._side * WIDER, MOST)
+        else:
+            self._side *= self._shrink
+            if self._side < LEAST:
+                self._side = FIRST
+        return gain
+
+    def suggest(self, view: View, pending: FloatArray, rng: np.random.Generator) -> FloatArray | None:
+        """The maximiser of log expected improvement that candidates and a climb from the best of them find."""
+        members = self.fit(view)
+        if members is None:
+            return None
+        gp, best = self.gp, int(np.argmax(self._z))
+        centre, level = members.X[best], float(self._z[best])
+        if gp.noise_ > NOISY:
+            mean, _ = gp.posterior(np.ascontiguousarray(members.X))
+            best = int(np.argmax(mean))
+            centre, level = members.X[best], float(mean[best])
+        if len(pending):
+            self._believe(members, pending)
+        low, high = self._box(centre)
+        candidates = _candidates(centre, low, high, rng)
+        scores = gp.log_expected_improvement(candidates, level)
+        order = np.argsort(-scores, kind="stable")[:N_POLISHED]
+        found: FloatArray = candidates[order[0]]
+        value = float(scores[order[0]])
+        for i in order:
+            x, height = gp.climb_log_expected_improvement(candidates[i], level, low, high, max_evaluations=POLISH)
+            if height > value:
+                found, value = x, height
+        return found
+
+    def fit(self, view: View) -> View | None:
+        """Choose the retained subset and fit to it; None where there is nothing to fit."""
+        if len(view.y) < 2:
+            return None
+        members = view.only(self._members(view))
+        X, y = np.ascontiguousarray(members.X), members.y
+        if self._theta is None or self._age % REFIT == 0:
+            self._search(X, y)
+        self._age += 1
+        self._z, _ = warp(y, self._power)
+        assert self._theta is not None
+        self.gp.set_theta(X, self._z, self._theta)
+        return members
+
+    def predictor(self, view: View) -> tuple[MapGaussianProcess, IndexArray]:
+        """What predicts in units of y, on the subset that `fit` would retain, and that subset; nothing here moves."""
+        members = view.only(np.sort(self._members(view)))
+        X = np.ascontiguousarray(members.X)
+        z, mean, std = standardize(members.y)
+        gp = MapGaussianProcess()
+        theta, _ = gp.most_probable(X, z, start=self._theta, max_evaluations=STEPS)
+        gp.set_theta(X, z, theta)
+        gp.y_mean_, gp.y_std_ = mean, std
+        return gp, members.rows
+
+    # ---- how
+
+    def _members(self, view: View) -> IndexArray:
+        pool = self._pool(view)
+        return pool[self._retain(view.only(pool))] if len(pool) > self.size else pool
+
+    def _weights(self) -> FloatArray:
+        if self._theta is None:
+            return np.ones(self._dim)
+        logs = self._theta[: self._dim]
+        weights: FloatArray = np.exp(np.clip(logs - logs.mean(), -4.6, 4.6))
+        return weights
+
+    def _pool(self, view: View) -> IndexArray:
+        n = len(view.y)
+        if self._trust:
+            offset = (view.X - view.X[view.best]) / self._weights()
+            return np.argsort((offset * offset).sum(axis=1), kind="stable")[: 2 * self.size]
+        if n <= 4 * self.size:
+            return np.arange(n)
+        order = np.argsort(-view.y, kind="stable")
+        rest = np.sort(order[2 * self.size :])
+        spread = np.round(np.linspace(0, len(rest) - 1, 2 * self.size)).astype(np.intp)
+        return np.concatenate([order[: 2 * self.size], rest[spread]])
+
+    def _retain(self, pool: View) -> IndexArray:
+        if not self.gp.fitted:
+            return np.arange(self.size)
+        z, _ = warp(pool.y, self._power)
+        forced = np.unique([pool.best, int(np.argmax(pool.rows))])
+        embedding = Embedding(self.gp.kernel_, self.gp.noise_, np.ascontiguousarray(pool.X))
+        chosen = select(embedding, self.size, rule="residual", forced=forced, y=z, rng=np.random.default_rng(0))
+        return np.sort(chosen)
+
+    def _search(self, X: FloatArray, y: FloatArray) -> None:
+        """Theta of largest posterior density; now and then under every warp, of which the likeliest stays."""
+        powers = POWERS if self._n_fits % REWARP == 0 else (self._power,)
+        best, found = -np.inf, (self._power, self._theta)
+        for power in powers:
+            z, J = warp(y, power)
+            theta, value = self.gp.most_probable(
+                X, z, start=self._theta, max_evaluations=STEPS if self._theta is None else CLIMBS
+            )
+            if value + J > best or found[1] is None:
+                best, found = value + J, (power, theta)
+        self._power, self._theta = found
+        self._n_fits += 1
+
+    def _box(self, centre: FloatArray) -> tuple[FloatArray, FloatArray]:
+        if not self._trust:
+            return np.zeros(self._dim), np.ones(self._dim)
+        half = 0.5 * self._side * self._weights()
+        return np.clip(centre - half, 0.0, 1.0), np.clip(centre + half, 0.0, 1.0)
+
+    def _believe(self, members: View, pending: FloatArray) -> None:
+        """Condition on what the model expects at the pending points: it has no reason to return there."""
+        mean, _ = self.gp.posterior(np.ascontiguousarray(pending))
+        X = np.vstack([members.X, pending])
+        assert self._theta is not None
+        self.gp.set_theta(X, np.concatenate([self._z, mean]), self._theta)
+
+
+def _candidates(centre: FloatArray, low: FloatArray, high: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Half over the box on some twenty coordinates, half around the centre on masks at log-uniform scales."""
+    d, half = len(centre), N_CANDIDATES // 2
+    spread = low + (high - low) * rng.random((half, d))
+    wide = np.where(rng.random((half, d)) < min(1.0, 20.0 / d), spread, centre)
+    share = np.maximum(rng.choice([0.05, 0.2, 0.5, 1.0], size=(half, 1)), 1.0 / d)
+    mask = rng.random((half, d)) < share
+    mask[np.arange(half), rng.integers(d, size=half)] = True
+    scale = 10.0 ** rng.uniform(-3.0, 0.0, (half, 1))
+    near = np.clip(centre + mask * scale * (high - low) * rng.uniform(-1.0, 1.0, (half, d)), low, high)
+    return np.ascontiguousarray(np.vstack([wide, near]))

@@ -1,0 +1,195 @@
+"""The portfolio strategy: searchers with different models of the same history, and suggestions shared by their gains.
+
+Notation
+--------
+n       observations told; d parameters
+M       capacity of the retained subsets
+
+No one model suits all functions: a trend through the best points finds the bowl under ripples, a sum of functions of
+one coordinate finds separable optima, a local quadratic follows ill-conditioned valleys to the last digit, and Gaussian
+processes on subsets chosen by the residual rule are for everything smooth in between, near the best point and over the
+whole box. Each is asked in turn; who gains is asked more often (`credit`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gssbo._typing import FloatArray, IndexArray
+from gssbo.gp import GaussianProcess
+from gssbo.history import History
+from gssbo.map_gp import MapGaussianProcess
+from gssbo.portfolio.additive import Additive
+from gssbo.portfolio.credit import Credit
+from gssbo.portfolio.descent import Descent
+from gssbo.portfolio.region import Region
+from gssbo.portfolio.trend import Trend
+from gssbo.portfolio.view import OUTSIDE, Searcher, View
+from gssbo.timings import Timings
+
+__all__ = ["Portfolio"]
+
+LOCAL, GLOBAL, DESCENT, TREND, ADDITIVE = range(5)
+DELAY = 5  # observations times d, at most LONGEST_DELAY, before the local searchers begin
+LONGEST_DELAY = 150
+WEAK = 0.5  # weight of a searcher whose model explains little
+MOST = 2000  # observations in a view
+TRIES = 3  # searchers asked for a suggestion before one is made at random
+
+
+class Portfolio:
+    """See the module; `Strategy` for the methods.
+
+    Parameters
+    ----------
+    dim : int
+        d.
+    size : int
+        M.
+    n_init : int
+        Observations of the initial design.
+    rng : numpy.random.Generator
+    timings : Timings
+        Charged with the part "acquisition".
+
+    Examples
+    --------
+    >>> strategy = Portfolio(2, n_init=6, rng=np.random.default_rng(0), timings=Timings())
+    >>> history, none = History(2), np.empty((0, 2))
+    >>> X = np.random.default_rng(1).random((6, 2))
+    >>> history.append(X, X, -((X - 0.3) ** 2).sum(axis=1))
+    >>> for _ in range(30):
+    ...     _ = strategy.update(history)
+    ...     x = strategy.suggest(history, none, 1)
+    ...     history.append(x, x, -((x - 0.3) ** 2).sum(axis=1))
+    >>> bool(history.y.max() > -1e-8)
+    True
+    """
+
+    def __init__(self, dim: int, *, size: int = 100, n_init: int, rng: np.random.Generator, timings: Timings) -> None:
+        self._dim, self._size, self._n_init = dim, size, n_init
+        self._rng, self._timings = rng, timings
+        local, everywhere = Region(dim, trust=True, size=size), Region(dim, trust=False, size=size)
+        self._global = everywhere
+        self._searchers: tuple[Searcher, ...] = (
+            local,
+            everywhere,
+            Descent(dim, DESCENT),
+            Trend(dim, (OUTSIDE, GLOBAL, TREND)),
+            Additive(dim, DESCENT),
+        )
+        self._credit = Credit(len(self._searchers))
+        self._origin: list[int] = []
+        self._issued: list[tuple[FloatArray, int]] = []
+        self._n_modelled = 0
+        self._seen: View | None = None  # as of the last update
+        self._shown: tuple[MapGaussianProcess, IndexArray] | None = None  # what predicts from it, when asked for
+
+    # ---- what the optimizer does
+
+    def update(self, history: History) -> bool:
+        """Let the searchers learn what their suggestions gave; return whether anything was told."""
+        if len(history) == self._n_modelled:
+            return False
+        for row in range(self._n_modelled, len(history)):
+            origin = self._claim(history.unit[row])
+            if origin != OUTSIDE and np.isfinite(history.y[row]):
+                before = self._view(history, row)
+                if len(before.y):
+                    y = float(history.y[row])
+                    own = self._searchers[origin].observe(before, history.unit[row], y)
+                    self._credit.reward(origin, gain=y - float(before.y.max()), own=own)
+            self._origin.append(origin)
+        self._n_modelled = len(history)
+        self._seen, self._shown = self._view(history, len(history)), None
+        return True
+
+    def suggest(self, history: History, pending: FloatArray, n: int) -> FloatArray:
+        """Points (n, d) from searchers drawn by their credit; random ones before anything was told."""
+        view = self._view(history, len(history))
+        points = np.empty((n, self._dim))
+        with self._timings.part("acquisition"):
+            for i in range(n):
+                points[i] = self._one(view, np.vstack([pending, points[:i]]))
+        return points
+
+    def posterior(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mean and standard deviation (m,) at (m, d) unit points, in units of the history's y."""
+        mean, std = self.surrogate.predict(points, return_std=True)
+        return mean, std
+
+    def record(self, seconds: float, n: int) -> None:
+        """Nothing here depends on time."""
+
+    # ---- what it shows
+
+    @property
+    def retained(self) -> IndexArray:
+        """Indices into the history of the subset that predicts over the whole box, ascending; a copy."""
+        return self._predictor()[1].copy() if self._seen is not None else np.empty(0, dtype=np.intp)
+
+    @property
+    def surrogate(self) -> GaussianProcess:
+        """A Gaussian process on the subset retained for the whole box, as of the last update; read only."""
+        return self._predictor()[0]
+
+    @property
+    def M(self) -> int | None:
+        """Capacity of the retained subsets."""
+        return self._size
+
+    @property
+    def switched_at(self) -> int | None:
+        """Retention begins by itself when there are more than M observations."""
+        return self._size + 1 if self._n_modelled > self._size else None
+
+    # ---- how
+
+    def _predictor(self) -> tuple[MapGaussianProcess, IndexArray]:
+        if self._seen is None:
+            return MapGaussianProcess(), np.empty(0, dtype=np.intp)
+        if self._shown is None:
+            self._shown = self._global.predictor(self._seen)
+        return self._shown
+
+    def _claim(self, unit: FloatArray) -> int:
+        """Who suggested a point that was told."""
+        for i, (x, searcher) in enumerate(self._issued):
+            if np.abs(x - unit).max() <= 1e-9:
+                del self._issued[i]
+                return searcher
+        return OUTSIDE
+
+    def _view(self, history: History, n: int) -> View:
+        """The first n observations, or of more than MOST: the best half, the newest quarter, others evenly spread."""
+        rows = np.flatnonzero(np.isfinite(history.y[:n]))
+        if len(rows) > MOST:
+            y = history.y[rows]
+            best = rows[np.argpartition(-y, MOST // 2)[: MOST // 2]]
+            newest = rows[-(MOST // 4) :]
+            spread = rows[np.round(np.linspace(0, len(rows) - 1, MOST // 4)).astype(np.intp)]
+            rows = np.unique(np.concatenate([best, newest, spread]))
+        origin = np.asarray(self._origin, dtype=np.intp)
+        if len(origin) < n:
+            origin = np.concatenate([origin, np.full(n - len(origin), OUTSIDE)])
+        return View(history.unit[rows], history.y[rows], origin[rows], rows)
+
+    def _one(self, view: View, pending: FloatArray) -> FloatArray:
+        if len(view.y) < 2:
+            return self._rng.random(self._dim)
+        weights = np.array([1.0 if each.explains else WEAK for each in self._searchers])
+        if len(view.y) < self._n_init + min(DELAY * self._dim, LONGEST_DELAY):
+            weights[[LOCAL, DESCENT]] = 0.0
+        for _ in range(TRIES):
+            searcher = self._credit.choose(weights, self._rng)
+            x = self._searchers[searcher].suggest(view, pending, self._rng)
+            if x is not None and np.isfinite(x).all() and not self._known(x, view, pending):
+                self._issued = [*self._issued[-1000:], (x.copy(), searcher)]
+                return x
+        best = view.X[view.best]
+        scale = 10.0 ** self._rng.uniform(-4.0, -0.5)
+        near: FloatArray = np.clip(best + scale * self._rng.standard_normal(self._dim), 0.0, 1.0)
+        return near
+
+    def _known(self, x: FloatArray, view: View, pending: FloatArray) -> bool:
+        return bool((np.abs(view.X - x).max(axis=1) < 1e-12).any() or (np.abs(pending - x).max(axis=1) < 1e-9).any())

@@ -1,0 +1,163 @@
+"""Trend: the wide quadratic through the best observations, ripples taken as noise.
+
+Notation
+--------
+c, w        mean (d,) of the best quarter of the elite, and standard deviations (d,) of the elite
+u           (x - c) / w
+k(u, v)     10 + u.v / d + s Q(u, v): covariance of the trend, Q of squares alone or of all products of two coordinates
+tau         variance of what the trend leaves over
+R           radius of the ball that is searched, in units of the square root of d
+
+The elite are the best few observations that no local searcher made: clusters around a local optimum would bend the
+trend. The suggestion minimises a draw of the trend from its posterior in the ball, so that the next elite tells what
+this one leaves open. Form, s, tau and the warp of the responses are those of largest likelihood.
+
+References
+----------
+1. Thompson, On the likelihood that one unknown probability exceeds another, Biometrika 25, 1933.
+2. Box and Wilson, On the experimental attainment of optimum conditions, 1951 (response surfaces).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gssbo._typing import FloatArray
+from gssbo.factor import Factor, product
+from gssbo.portfolio.ball import minimize_in_ball
+from gssbo.portfolio.view import View
+from gssbo.portfolio.warp import warp
+
+__all__ = ["Trend"]
+
+OFFSET = 10.0
+CURVATURES = (0.1, 1.0)
+LEFT_OVER = (1e-4, 1e-3, 1e-2, 0.1, 0.5, 1.0, 3.0)
+POWERS = (1.0, 0.5, 0.0)
+ALL_PRODUCTS = 30  # dimensions up to which products of two coordinates are tried
+MOST = 300  # observations in the elite
+REFIT = 4  # suggestions a choice of form, s, tau and warp stands for
+
+
+class _Form(NamedTuple):
+    products: bool
+    curvature: float
+    tau: float
+    power: float
+    variance: float
+
+
+class Trend:
+    """See the module; `Searcher` for the methods.
+
+    Parameters
+    ----------
+    dim : int
+        d.
+    wide : tuple of int
+        Origins the elite is taken from, beside the best observation of all.
+    """
+
+    def __init__(self, dim: int, wide: tuple[int, ...]) -> None:
+        self._dim, self._wide = dim, wide
+        self._radius = 1.0
+        self._form: _Form | None = None
+        self._age = 0
+
+    @property
+    def explains(self) -> bool:
+        """Whether at most half of the elite's variance is left over."""
+        return self._form is None or self._form.tau <= 1.0
+
+    def _own(self, view: View) -> View:
+        keep = np.isin(view.origin, self._wide)
+        return view.only(keep) if keep.any() else view
+
+    def observe(self, view: View, x: FloatArray, y: float) -> float:
+        """Widen the ball after a success, narrow it after a failure; see `Searcher`."""
+        gain = y - float(self._own(view).y.max())
+        self._radius = float(np.clip(self._radius * (1.5 if gain > 0.0 else 0.95), 0.2, 2.0))
+        return gain
+
+    def suggest(self, view: View, pending: FloatArray, rng: np.random.Generator) -> FloatArray | None:
+        """The minimiser of a posterior draw of the trend."""
+        d = self._dim
+        keep = np.isin(view.origin, self._wide)
+        keep[view.best] = True
+        seen = view.only(keep)
+        size = min(len(seen.y), max(4 * d + 20, 50), MOST)
+        elite = np.argsort(-seen.y, kind="stable")[:size]
+        if size < 4:
+            return None
+        X, y = seen.X[elite], seen.y[elite]
+        centre = X[: max(size // 4, 1)].mean(axis=0)
+        width = np.maximum(X.std(axis=0), 1e-12)
+        width = np.maximum(width, 1e-3 * width.max())
+        U = (X - centre) / width
+        if self._form is None or self._age % REFIT == 0:
+            self._form = _largest_likelihood(U, y)
+        self._age += 1
+        g, H = _draw(self._form, U, y, rng)
+        u, _ = minimize_in_ball(g, H, self._radius * np.sqrt(d), -centre / width, (1.0 - centre) / width)
+        x: FloatArray = np.clip(centre + width * u, 0.0, 1.0)
+        return x
+
+
+def _covariances(U: FloatArray) -> tuple[FloatArray, dict[bool, FloatArray]]:
+    d = U.shape[1]
+    T, S = np.ascontiguousarray(U.T), np.ascontiguousarray((U * U).T)
+    G = product(T, T) / d
+    forms = {False: product(S, S) / d}
+    if d <= ALL_PRODUCTS:
+        forms[True] = 0.5 * d * G * G
+    return G, forms
+
+
+def _largest_likelihood(U: FloatArray, y: FloatArray) -> _Form:
+    n = len(y)
+    G, forms = _covariances(U)
+    warped = [(power, *warp(y, power)) for power in POWERS]
+    best, found = -np.inf, _Form(False, CURVATURES[0], 1.0, 1.0, 1.0)
+    for products, Q in forms.items():
+        for curvature in CURVATURES:
+            for tau in LEFT_OVER:
+                A = OFFSET + G + curvature * Q
+                A[np.diag_indices(n)] += tau
+                try:
+                    factor = Factor(A)
+                except np.linalg.LinAlgError:
+                    continue
+                for power, z, J in warped:
+                    v = factor.whiten(z)
+                    variance = float(np.mean(v * v))
+                    value = -0.5 * n * np.log(max(variance, 1e-300)) - factor.half_log_determinant + J
+                    if np.isfinite(value) and value > best:
+                        best, found = value, _Form(products, curvature, tau, power, variance)
+    return found
+
+
+def _draw(form: _Form, U: FloatArray, y: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    """Gradient and Hessian at u = 0 of a draw from the posterior: a prior draw, corrected by what it misses."""
+    n, d = U.shape
+    z, _ = warp(y, form.power)
+    G, forms = _covariances(U)
+    A = OFFSET + G + form.curvature * forms[form.products]
+    A[np.diag_indices(n)] += form.tau + 1e-12
+    std = np.sqrt(form.variance)
+    slope = std * rng.standard_normal(d) / np.sqrt(d)
+    offset = std * np.sqrt(OFFSET) * rng.standard_normal()
+    if form.products:
+        normal = rng.standard_normal((d, d))
+        bend = std * np.sqrt(form.curvature / d) * 0.5 * (normal + normal.T)
+        bent = (product(np.ascontiguousarray(U.T), bend) * U).sum(axis=1)
+    else:
+        squares = std * np.sqrt(form.curvature / d) * rng.standard_normal(d)
+        bent = (U * U * squares).sum(axis=1)
+    noise = std * np.sqrt(form.tau) * rng.standard_normal(n)
+    a = Factor(A).solve(-z - offset - (U * slope).sum(axis=1) - bent - noise)
+    g = slope + (U * a[:, None]).sum(axis=0) / d
+    if form.products:
+        return g, 2.0 * bend + form.curvature / d * product(U * a[:, None], U)
+    return g, np.diag(2.0 * (squares + form.curvature * (U * U * a[:, None]).sum(axis=0) / d))

@@ -1,0 +1,54 @@
+"""Output warps: what is done to responses before a model sees them, chosen by likelihood.
+
+Notation
+--------
+y           responses, larger is better (n,)
+g           gaps (max y - y) / scale, scale the median of the positive ones (n,)
+power       1 leaves the gaps as they are, 0 takes logarithms, between them ((1 + g)^power - 1) / power
+z           minus the warped gaps, standardised: larger is better (n,)
+J           log |dz/dg|, summed: what makes likelihoods under different warps comparable, as in [1]
+
+Gaps, and not values, are warped: near the best value every warp is the identity, far below it the smaller powers press
+values that span decades together.
+
+References
+----------
+1. Box and Cox, An analysis of transformations, Journal of the Royal Statistical Society B 26(2), 1964.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gssbo._typing import FloatArray
+
+__all__ = ["POWERS", "warp"]
+
+POWERS = (1.0, 0.5, 0.25, 0.0)
+
+
+def warp(y: FloatArray, power: float) -> tuple[FloatArray, float]:
+    """Return z and J for finite y (n,); z is all zeros where the responses are equal.
+
+    Examples
+    --------
+    >>> z, _ = warp(np.array([0.0, -1.0, -10.0, -100.0]), 0.0)
+    >>> bool(np.all(np.diff(z) < 0.0)), round(float(z.mean()), 12), round(float(z.std()), 12)
+    (True, 0.0, 1.0)
+    """
+    half = 0.5 * np.max(y) - 0.5 * y  # halves: responses may be as large as floats go
+    scale = float(np.median(half[half > 0.0])) if half.any() else 1.0
+    gaps = np.minimum(half / scale, 1e150)
+    if power == 1.0:
+        z, J = -gaps, 0.0
+    elif power == 0.0:
+        z = -np.log1p(gaps)
+        J = float(z.sum())
+    else:
+        z = (1.0 - (1.0 + gaps) ** power) / power
+        J = float((power - 1.0) * np.log1p(gaps).sum())
+    z = z - z.mean()
+    deviation = float(np.sqrt(np.mean(z * z)))
+    if not deviation > 0.0:
+        return np.zeros_like(y), 0.0
+    return z / deviation, J - len(y) * float(np.log(deviation))

@@ -32,7 +32,7 @@ class Factor:
     Examples
     --------
     >>> factor = Factor(np.array([[4.0, 2.0], [2.0, 5.0]]))
-    >>> factor.solve(np.array([8.0, 16.0])), round(2.0 * factor.half_log_determinant - np.log(16.0), 12)
+    >>> factor.solve(np.array([8.0, 16.0])), round(float(2.0 * factor.half_log_determinant - np.log(16.0)), 12)
     (array([0.5, 3. ]), 0.0)
     """
 

@@ -9,7 +9,7 @@ k(x, v)     5 + s exp(-|x - v|^2 / (0.18 d)) + sum_j exp(-(x_j - v_j)^2 / (2 l^2
 tau         variance of what the model leaves over
 t           values a coordinate may take: a grid, and some at random
 
-Lengthscale, s, tau and warp are those of largest likelihood. On a random mask of coordinates around the best point each
+Lengthscale, s, tau and warp are those of largest likelihood on a grid, on which later fits move by one step. On a random mask of coordinates around the best point each
 coordinate takes the value of the lowest confidence bound of its own change in the sum.
 
 References
@@ -20,6 +20,7 @@ References
 
 from __future__ import annotations
 
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -93,7 +94,7 @@ class Additive:
             return None
         X, y = np.ascontiguousarray(seen.X[elite]), seen.y[elite]
         if self._form is None or self._age % REFIT == 0:
-            self._form = _largest_likelihood(X, y)
+            self._form = _largest_likelihood(X, y, self._form)
         self._age += 1
         form = self._form
         A = _covariance(X, form.lengthscale, form.shared)
@@ -140,27 +141,40 @@ def _covariance(X: FloatArray, lengthscale: float, shared: float) -> FloatArray:
     return K
 
 
-def _largest_likelihood(X: FloatArray, y: FloatArray) -> _Form:
+def _neighbours(last: _Form | None) -> list[tuple[float, float, float]]:
+    """Triples (lengthscale, shared, tau) to try: all of them at first, then those one step from the last."""
+    if last is None:
+        return list(product(LENGTHSCALES, SHARED, LEFT_OVER))
+    now = (last.lengthscale, last.shared, last.tau)
+    triples = [now]
+    for place, grid in enumerate((LENGTHSCALES, SHARED, LEFT_OVER)):
+        at = grid.index(now[place])
+        for step in (at - 1, at + 1):
+            if 0 <= step < len(grid):
+                moved = list(now)
+                moved[place] = grid[step]
+                triples.append((moved[0], moved[1], moved[2]))
+    return sorted(triples)
+
+
+def _largest_likelihood(X: FloatArray, y: FloatArray, last: _Form | None) -> _Form:
     n = len(y)
     warped = [(power, *warp(y, power)) for power in POWERS]
-    best, found = -np.inf, _Form(LENGTHSCALES[-1], 0.0, 1.0, 1.0, 1.0)
-    for lengthscale in LENGTHSCALES:
-        pure = _covariance(X, lengthscale, 0.0)
-        for shared in SHARED:
-            K = pure + Kernel(
-                "rbf", np.full(X.shape[1], SHARED_LENGTHSCALE * np.sqrt(X.shape[1])), max(shared, 1e-300)
-            )(X)
-            for tau in LEFT_OVER:
-                A = K.copy()
-                A[np.diag_indices(n)] += tau
-                try:
-                    factor = Factor(A)
-                except np.linalg.LinAlgError:
-                    continue
-                for power, z, J in warped:
-                    v = factor.whiten(z)
-                    variance = float(np.mean(v * v))
-                    value = -0.5 * n * np.log(max(variance, 1e-300)) - factor.half_log_determinant + J
-                    if np.isfinite(value) and value > best:
-                        best, found = value, _Form(lengthscale, shared, tau, power, variance)
+    best, found = -np.inf, last or _Form(LENGTHSCALES[-1], SHARED[0], LEFT_OVER[-1], 1.0, 1.0)
+    of, K = (np.nan, np.nan), np.empty((0, 0))
+    for lengthscale, shared, tau in _neighbours(last):
+        if of != (lengthscale, shared):
+            of, K = (lengthscale, shared), _covariance(X, lengthscale, shared)
+        A = K.copy()
+        A[np.diag_indices(n)] += tau
+        try:
+            factor = Factor(A)
+        except np.linalg.LinAlgError:
+            continue
+        for power, z, J in warped:
+            v = factor.whiten(z)
+            variance = float(np.mean(v * v))
+            value = -0.5 * n * np.log(max(variance, 1e-300)) - factor.half_log_determinant + J
+            if np.isfinite(value) and value > best:
+                best, found = value, _Form(lengthscale, shared, tau, power, variance)
     return found

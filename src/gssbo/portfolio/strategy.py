@@ -30,6 +30,7 @@ from gssbo.timings import Timings
 __all__ = ["Portfolio"]
 
 LOCAL, GLOBAL, DESCENT, TREND, ADDITIVE = range(5)
+SHARES = np.array([1.0, 1.0, 1.0, 2.0, 1.0])  # of what is spread whatever the credit
 DELAY = 5  # observations times d, at most LONGEST_DELAY, before the local searchers begin
 LONGEST_DELAY = 150
 WEAK = 0.5  # weight of a searcher whose model explains little
@@ -91,6 +92,13 @@ class Portfolio:
         """Let the searchers learn what their suggestions gave; return whether anything was told."""
         if len(history) == self._n_modelled:
             return False
+        with np.errstate(over="ignore", invalid="ignore"):  # gains between responses as large as floats go
+            self._learn(history)
+        self._n_modelled = len(history)
+        self._seen, self._shown = self._view(history, len(history)), None
+        return True
+
+    def _learn(self, history: History) -> None:
         for row in range(self._n_modelled, len(history)):
             origin = self._claim(history.unit[row])
             if origin != OUTSIDE and np.isfinite(history.y[row]):
@@ -100,15 +108,12 @@ class Portfolio:
                     own = self._searchers[origin].observe(before, history.unit[row], y)
                     self._credit.reward(origin, gain=y - float(before.y.max()), own=own)
             self._origin.append(origin)
-        self._n_modelled = len(history)
-        self._seen, self._shown = self._view(history, len(history)), None
-        return True
 
     def suggest(self, history: History, pending: FloatArray, n: int) -> FloatArray:
         """Points (n, d) from searchers drawn by their credit; random ones before anything was told."""
         view = self._view(history, len(history))
         points = np.empty((n, self._dim))
-        with self._timings.part("acquisition"):
+        with self._timings.part("acquisition"), np.errstate(over="ignore", invalid="ignore"):
             for i in range(n):
                 points[i] = self._one(view, np.vstack([pending, points[:i]]))
         return points
@@ -177,7 +182,7 @@ class Portfolio:
     def _one(self, view: View, pending: FloatArray) -> FloatArray:
         if len(view.y) < 2:
             return self._rng.random(self._dim)
-        weights = np.array([1.0 if each.explains else WEAK for each in self._searchers])
+        weights = np.array([1.0 if each.explains else WEAK for each in self._searchers]) * SHARES
         if len(view.y) < self._n_init + min(DELAY * self._dim, LONGEST_DELAY):
             weights[[LOCAL, DESCENT]] = 0.0
         for _ in range(TRIES):

@@ -37,7 +37,8 @@ def warp(y: FloatArray, power: float) -> tuple[FloatArray, float]:
     (True, 0.0, 1.0)
     """
     half = 0.5 * np.max(y) - 0.5 * y  # halves: responses may be as large as floats go
-    scale = float(np.median(half[half > 0.0])) if half.any() else 1.0
+    positive = np.sort(half[half > 0.0])
+    scale = float(positive[(len(positive) - 1) // 2]) if len(positive) else 1.0
     gaps = np.minimum(half / scale, 1e150)
     if power == 1.0:
         z, J = -gaps, 0.0

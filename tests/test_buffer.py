@@ -1,5 +1,7 @@
 """The buffer: when a subset is retained, what is forced into it, what it is chosen from."""
 
+import copy
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -75,6 +77,59 @@ def test_pool_is_ascending_holds_the_forced_set_and_is_large_enough(n_init, extr
     assert members[-1] < n
     assert set(buffer.forced(n).tolist()) <= set(members.tolist())
     assert len(buffer.forced(n)) == n_forced == buffer.n_forced
+
+
+# ---- the rotating pool
+
+
+def test_rotating_pool_is_everything_while_that_is_little():
+    buffer = Buffer(10, n_init=4, pool="rotating")
+    for n in (11, 40, 500, 2040):  # 4 M newest and up to 2,000 older ones
+        np.testing.assert_array_equal(buffer.pool(n), np.arange(n))
+    assert len(buffer.pool(2041)) < 2041
+
+
+def test_rotating_pool_by_hand():
+    """6,000 older observations in three turns of 2,000, each spread over all of them."""
+    buffer = Buffer(10, n_init=4, pool="rotating")
+    retained = np.array([1, 700, 5001])
+    for turn in (0, 1, 2, 0):
+        expected = {0, 1, 2, 3, *range(turn, 6000, 3), *range(6000, 6040), 700, 5001}
+        members = buffer.pool(6040, retained)
+        assert set(members.tolist()) == expected
+        assert np.all(np.diff(members) > 0)
+
+
+@given(
+    n=st.integers(1_000, 30_000),
+    step=st.integers(1, 9),
+    size=st.integers(25, 300),
+    retained_seed=st.integers(0, 2**32 - 1),
+)
+def test_rotating_pool_comes_back_to_every_observation(n, step, size, retained_seed):
+    """Whatever number of observations a suggestion brings; and it stays small, holding the retained and the forced."""
+    buffer = Buffer(size, n_init=20, pool="rotating")
+    retained = np.random.default_rng(retained_seed).permutation(n)[: min(size, n)]
+    turns = max(-(-(n - 4 * size) // 2000), 1)
+    seen = np.zeros(n, dtype=bool)
+    for ask in range(2 * turns + 1):
+        now = n + ask * step
+        members = buffer.pool(now, retained)
+        assert len(members) <= 2000 + 4 * size + len(retained) + 21
+        assert set(retained.tolist()) | set(buffer.forced(now).tolist()) <= set(members.tolist())
+        assert members[-1] == now - 1
+        seen[members[members < n]] = True
+    assert seen.all()
+
+
+def test_turns_belong_to_one_buffer_and_travel_with_it():
+    buffer = Buffer(10, n_init=4, pool="rotating")
+    first = buffer.pool(9000)
+    twin = copy.deepcopy(buffer)
+    second = twin.pool(9000)
+    assert not np.array_equal(first, second)
+    np.testing.assert_array_equal(buffer.pool(9000), second)
+    np.testing.assert_array_equal(Buffer(10, n_init=4, pool="rotating").pool(9000), first)
 
 
 # ---- the dynamic rule
@@ -159,7 +214,7 @@ def test_a_window_smaller_than_the_size_found_is_widened():
         ({"retain_newest": None}, "^retain_newest must be True or False, got None"),
         ({"pool": 0}, "^pool must be at least 1, got 0"),
         ({"pool": 9}, r"^pool must leave at least subset_size \(30\).*window of 9 beside 20"),
-        ({"pool": "window"}, "^pool must be 'auto', 'full' or a window size, got 'window'"),
+        ({"pool": "window"}, "^pool must be 'auto', 'full', 'rotating' or a window size, got 'window'"),
         ({"pool": 50.5}, "^pool must be an integer, got 50.5"),
         ({"pool": None}, "^pool must be an integer, got None"),
     ],

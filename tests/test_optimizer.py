@@ -296,6 +296,54 @@ def test_window_is_the_pool():
     assert set(optimizer.retained.tolist()) <= {*range(5), *range(160, 200)}  # automatic: the newest 4 M
 
 
+def test_residual_rules_choose_from_a_rotating_pool():
+    """What matters is found wherever in a long history it stands, and kept; the vector rule sees the newest only."""
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.uniform(0.0, 3.0, (200, 2)), np.full((6000, 2), 1.5) + 1e-3 * rng.random((6000, 2))])
+    y = np.array([bowl(x) for x in X])
+    for rule, reaches_back in (("residual", True), ("variance", True), ("vector", False)):
+        optimizer = quick(rule=rule)
+        optimizer.tell(X, y)
+        kept = set()
+        for _ in range(5):
+            x = optimizer.ask()
+            kept = set(optimizer.retained.tolist()) & set(range(5, 200))
+            optimizer.tell(x, bowl(x))
+        assert bool(kept) == reaches_back, rule
+
+
+def test_predicting_does_not_turn_the_rotating_pool():
+    X = np.random.default_rng(0).uniform(0.0, 3.0, (5000, 2))
+    runs = []
+    for predicts in (False, True):
+        optimizer = quick(rule="residual")
+        optimizer.tell(X, np.array([bowl(x) for x in X]))
+        for _ in range(3):
+            x = optimizer.ask()
+            optimizer.tell(x, bowl(x))
+            if predicts:
+                optimizer.predict(X[:3])
+        runs.append(optimizer.X)
+    np.testing.assert_array_equal(*runs)
+
+
+def test_cached_embeddings_of_a_rotating_pool_are_those_recomputed():
+    """Members enter in the middle of the pool, where the cache cannot append them."""
+    rng = np.random.default_rng(3)
+    X = rng.uniform(0.0, 3.0, (2500, 2))
+    runs = []
+    for refresh in ("cached", "recompute"):
+        optimizer = quick(pool="rotating", refresh=refresh, refit="frozen", subset_size=40, n_candidates=50)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("gssbo.buffer.SLICE", 20)
+            optimizer.tell(X[:1000], np.array([bowl(x) for x in X[:1000]]))
+            for _ in range(6):
+                x = optimizer.ask()
+                optimizer.tell(x, bowl(x))
+        runs.append(optimizer.retained)
+    np.testing.assert_array_equal(*runs)
+
+
 @pytest.mark.parametrize("rule", RULES)
 def test_bulk_tell_of_thousands(rule):
     X = np.random.default_rng(0).uniform(0.0, 3.0, (3000, 2))
@@ -671,7 +719,7 @@ def test_suggestions_stay_inside_the_bounds():
         ({"rule": "best"}, "^rule must be one of 'vector', 'scalar', 'random', 'kmeans.*got 'best'"),
         ({"retain_initial": "no"}, "^retain_initial must be True or False, got 'no'"),
         ({"retain_newest": 0}, "^retain_newest must be True or False, got 0"),
-        ({"pool": "window"}, "^pool must be 'auto', 'full' or a window size, got 'window'"),
+        ({"pool": "window"}, "^pool must be 'auto', 'full', 'rotating' or a window size, got 'window'"),
         ({"pool": 10}, "^pool must leave at least subset_size"),
         ({"refit": 0}, "^refit must be at least 1, got 0"),
         ({"refit": "never"}, "^refit must be .*'frozen', got 'never'"),

@@ -23,7 +23,8 @@ __all__ = ["Buffer"]
 
 BASELINE = 5  # first model iterations, whose mean time is the yardstick of the dynamic rule
 RECENT = 3  # the current time is the median of so many iterations: one interruption does not fix M for ever
-WINDOW = 4  # the automatic pool is a window of this many times M
+WINDOW = 4  # a windowed or rotating pool holds the newest of this many times M
+SLICE = 2_000  # older observations that a rotating pool offers at a time
 
 
 class Buffer:
@@ -40,8 +41,10 @@ class Buffer:
         Observations of the initial design: the first told.
     retain_initial, retain_newest : bool
         Whether the initial design and the newest observation are forced.
-    pool : "auto", "full" or int
-        All observations; the newest so many beside the forced ones; or all up to 4 M, then a window of 4 M.
+    pool : "auto", "full", "rotating" or int
+        All observations; the newest so many beside the forced ones; all up to 4 M, then a window of 4 M ("auto");
+        or the newest 4 M, what was retained last, and some 2,000 of the older ones, spread over the whole history and
+        others each time, so that every observation comes up again and again ("rotating").
 
     Examples
     --------
@@ -75,8 +78,8 @@ class Buffer:
                     f"design, {int(self._newest)} newest), got {size}"
                 )
         if isinstance(pool, str):
-            if pool not in ("auto", "full"):
-                raise ValueError(f"pool must be 'auto', 'full' or a window size, got {pool!r}")
+            if pool not in ("auto", "full", "rotating"):
+                raise ValueError(f"pool must be 'auto', 'full', 'rotating' or a window size, got {pool!r}")
             self._pool: str | int = pool
         else:
             self._pool = check_integer("pool", pool, at_least=1)
@@ -87,6 +90,7 @@ class Buffer:
                 )
         self.switched_at: int | None = None
         self._seconds: list[float] = []
+        self._turn = 0  # of the rotating pool
 
     @property
     def n_forced(self) -> int:
@@ -119,10 +123,20 @@ class Buffer:
             return np.append(initial, n - 1)
         return initial
 
-    def pool(self, n: int) -> IndexArray:
-        """Indices into the history a rule may choose from, ascending; the forced set is among them."""
+    def pool(self, n: int, retained: IndexArray | None = None) -> IndexArray:
+        """Indices into the history a rule may choose from, ascending; the forced set is among them.
+
+        `retained` is what was retained last; a rotating pool holds it, and moves on with every call.
+        """
         if self._pool == "full" or self.size is None:
             return np.arange(n, dtype=np.intp)
         window = WINDOW * self.size if isinstance(self._pool, str) else max(self._pool, self.size - self._n_init)
-        recent = np.arange(max(n - window, 0), n, dtype=np.intp)
-        return np.union1d(self.forced(n), recent).astype(np.intp)
+        older = max(n - window, 0)
+        parts = [self.forced(n), np.arange(older, n, dtype=np.intp)]
+        if self._pool == "rotating":
+            turns = max(-(-older // SLICE), 1)
+            parts.append(np.arange(self._turn % turns, older, turns, dtype=np.intp))
+            self._turn += 1
+            if retained is not None:
+                parts.append(retained)
+        return np.unique(np.concatenate(parts))

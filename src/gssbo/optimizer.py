@@ -42,6 +42,7 @@ from gssbo.gp import GaussianProcess
 from gssbo.history import History
 from gssbo.portfolio import Portfolio
 from gssbo.retention import Retention
+from gssbo.selection.rules import PIVOTED, RULES
 from gssbo.space import Space
 from gssbo.strategy import Strategy
 from gssbo.timings import Timings
@@ -74,13 +75,15 @@ class Optimizer:
         takes longer than `dynamic_factor` times the mean of the first ones, which depends on the machine.
     dynamic_factor : float
         Z of the dynamic rule.
-    rule : {"vector", "scalar", "random", "kmeans++", "maxmin"}
+    rule : {"vector", "scalar", "random", "kmeans++", "maxmin", "residual", "variance", "residual-ratio"}
         Selection rule.
     retain_initial, retain_newest : bool
         Whether the initial design and the newest observation are always retained.
-    pool : "auto", "full" or int
-        What the rule chooses from: all observations, the newest so many beside the forced ones, or automatic: all up
-        to 4 M, then the newest 4 M, so that the cost of a suggestion stays flat.
+    pool : "auto", "full", "rotating" or int
+        What the rule chooses from: all observations; the newest so many beside the forced ones; or, so that the cost
+        of a suggestion stays flat, the newest 4 M, what was retained last and 2,000 older ones, others each time
+        ("rotating"). Automatic: all up to 4 M, then the newest 4 M; rotating for the rules "residual", "variance" and
+        "residual-ratio", whose time is linear in the pool.
     refit : int or "frozen"
         Hyperparameters are fitted every so many suggestions, or frozen when retention begins.
     refresh : {"auto", "recompute", "cached"}
@@ -148,6 +151,7 @@ class Optimizer:
         self.method = check_choice("method", method, METHODS)
         self.n_init = check_integer("n_init", n_init, at_least=1)
         self.initial_design = check_choice("initial_design", initial_design, DESIGNS)
+        self.rule = check_choice("rule", rule, RULES)
         self.timings = Timings()
         design_rng, selection_rng, fit_rng, candidate_rng = spawn_generators("rng", rng, 4)
         buffer = Buffer(
@@ -156,9 +160,9 @@ class Optimizer:
             factor=dynamic_factor,
             retain_initial=retain_initial,
             retain_newest=retain_newest,
-            pool=pool,
+            pool="rotating" if pool == "auto" and self.rule in PIVOTED else pool,
         )
-        retention = Retention(buffer, rule=rule, refresh=refresh, rng=selection_rng, timings=self.timings)
+        retention = Retention(buffer, rule=self.rule, refresh=refresh, rng=selection_rng, timings=self.timings)
         strategy = BoxStrategy(
             self.space.dim,
             retention=retention,
@@ -172,7 +176,7 @@ class Optimizer:
             candidate_rng=candidate_rng,
             timings=self.timings,
         )
-        self.rule, self.refresh, self.n_candidates = retention.rule, retention.refresh, strategy.n_candidates
+        self.refresh, self.n_candidates = retention.refresh, strategy.n_candidates
         self._strategy: Strategy = strategy
         if self.method == "portfolio":
             size = check_integer("subset_size", subset_size, at_least=10)

@@ -36,7 +36,7 @@ class Retention:
     Parameters
     ----------
     buffer : Buffer
-    rule : {"vector", "scalar", "random", "kmeans++", "maxmin"}
+    rule : {"vector", "scalar", "random", "kmeans++", "maxmin", "residual", "variance", "residual-ratio"}
         Selection rule.
     refresh : {"auto", "recompute", "cached"}
         Embeddings from a Cholesky factorization each time, or from a cache updated in O(n^2) an observation while the
@@ -73,6 +73,7 @@ class Retention:
         self._timings = timings
         self._cache: PrecisionCache | None = None
         self._cached_pool: IndexArray = np.empty(0, dtype=np.intp)
+        self._retained: IndexArray | None = None
 
     def first_members(self, n: int) -> IndexArray:
         """M ascending indices for the first fit of data told in bulk: the forced set, others evenly spread."""
@@ -95,7 +96,7 @@ class Retention:
         """
         n = len(history)
         forced = self.buffer.forced(n)
-        pool = self.buffer.pool(n)
+        pool = self.buffer.pool(n, self._retained)
         with self._timings.part("embed"):
             embedding = self._embedding(pool, history, surrogate, stands)
         with self._timings.part("select"):
@@ -107,7 +108,8 @@ class Retention:
                 y=history.y[pool],
                 rng=self._rng,
             )
-        return np.sort(pool[chosen])
+        self._retained = np.sort(pool[chosen])
+        return self._retained
 
     @property
     def _size(self) -> int:
@@ -129,8 +131,10 @@ class Retention:
         """The precision cache, brought to `pool` by removals and appends where that is cheaper than anew."""
         cache = self._cache
         leaving = np.flatnonzero(~np.isin(self._cached_pool, pool))
-        n_entering = len(pool) - (len(self._cached_pool) - len(leaving))
+        staying = np.delete(self._cached_pool, leaving)
+        n_entering = len(pool) - len(staying)
         stale = cache is None or not cache.matches(surrogate.kernel_, surrogate.noise_)
+        stale = stale or not np.array_equal(staying, pool[: len(staying)])  # members can only be appended
         if stale or 4 * (len(leaving) + n_entering) > len(pool):
             cache = PrecisionCache(surrogate.kernel_, surrogate.noise_, X)
         else:

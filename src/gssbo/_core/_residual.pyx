@@ -6,17 +6,17 @@ n, d, size      pool members, input dimensions, retained members
 K_y             k(X, X) + noise I (n, n), divided by variance + noise: its diagonal is 1; never formed
 k               pivots taken so far; L (k, n) their rows: K_y = L^T L + what is left
 S_i             conditional variance of response i given the pivots, as a share of its prior variance: 1 - sum_k L_ki^2
-r_i             z_i minus its prediction from the pivots: z_i - sum_k L_ki c_k with c_k = r_p / sqrt(S_p) at pivot p
+r_i             z_i minus its prediction from the pivots, z_i - sum_k L_ki c_k, with c_k = r_p / sqrt(S_p) at pivot p
 score           S_i + weight r_i^2, or r_i^2 / S_i: the member with the largest is the next pivot
 
-A row of L needs all earlier rows, so taking pivots one by one reads the whole of L for each. Here up to BLOCK pivots
-are *predicted* by the same greedy loop on the members with the best scores alone; then their rows are made together,
-strip by strip; then the true scores say how many of the predictions hold, and the rest is dropped. What is chosen is
-exactly what the loop over all members chooses. Time O(n size^2), memory O(n (size + d)).
+A row of L needs all earlier rows, so pivots taken one by one read the whole of L each. Here up to BLOCK pivots are
+*predicted*, by the same greedy loop on the members with the best scores alone; their rows are made together, strip by
+strip; the true scores then say how many of the predictions hold, and the others are dropped. What is chosen is exactly
+what the loop over all members chooses. Time O(n size^2), memory O(n (size + d)).
 
-A member whose S is rounding (at most `floor`) is determined by the pivots: it is never a pivot, and is retained only if
-it is forced or nothing else is left. Scores within TIE of the largest (relative) or ROUNDING count as equal, and the
-lowest member wins.
+A member whose S is rounding (at most `floor`) is determined by the pivots: it is never one itself, and is retained only
+if it is forced or nothing else is left. Scores within TIE of the largest, relative, or within ROUNDING count as equal,
+and the lowest member wins.
 
 References
 ----------

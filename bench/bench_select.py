@@ -16,3 +16,8 @@ def bench_full_pool(measure, n, threads, path):
 @pytest.mark.parametrize("rule", ["vector", "scalar", "kmeans++", "maxmin"])
 def bench_rule(measure, rule, path):
     measure(selection.greedy, rule, 400, path=path)
+
+
+@pytest.mark.parametrize("path", ["gssbo", selection.VECTOR])
+def bench_residual(measure, path):
+    measure(selection.residual, 1000, path=path)

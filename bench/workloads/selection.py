@@ -15,7 +15,7 @@ from gssbo.embedding import Embedding
 from gssbo.precision import PrecisionCache, precision_matrix
 from gssbo.selection.subset import select
 
-NUMPY, FLOOR, ANEW = "NumPy", "potrf + potri alone", "recomputed"
+NUMPY, FLOOR, ANEW, VECTOR = "NumPy", "potrf + potri alone", "recomputed", "vector rule, embeddings included"
 UNUSED = np.random.default_rng(0)  # the vector, scalar and max-min rules draw nothing
 
 
@@ -59,6 +59,30 @@ def full_pool(n: int, size: int = 100, d: int = 6) -> Workload:
         check=check,
         work=Work(n**3 + 2.0 * n * n * size, "dpotrf"),
         targets=(Target(FLOOR, 1 / 1.4),) if (n, size) == (1000, 100) else (),
+    )
+
+
+def residual(n: int, size: int = 100, d: int = 6) -> Workload:
+    """The residual rule over a pool of n, beside the vector rule with the embeddings it needs."""
+    data = uniform(n, d)
+    forced = forced_members(n, size)
+
+    def ours() -> np.ndarray:
+        embedding = Embedding(data.kernel, data.noise, data.X)
+        return select(embedding, size, rule="residual", forced=forced, y=data.y, rng=UNUSED)
+
+    def numpy() -> np.ndarray:
+        K_y = reference.noisy_covariance(data.X, data.theta)
+        return reference.select_pivots("residual", K_y, data.z, size, forced)
+
+    return Workload(
+        name=f"residual rule, n={n}, M={size}",
+        unit="ms",
+        ours=ours,
+        references={VECTOR: lambda: choose(data, size), NUMPY: numpy},
+        check=lambda chosen, results: require_equal("retained subset", chosen, results[NUMPY]),
+        work=Work(float(n) * size * size, "dgemm"),
+        targets=(Target(VECTOR, 3.0),) if (n, size) == (1000, 100) else (),
     )
 
 

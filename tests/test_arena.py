@@ -11,7 +11,7 @@ from scipy.stats import mannwhitneyu
 sys.path.insert(0, str(Path(__file__).parents[1]))  # `bench` is no part of the package
 
 from bench.arena import __main__ as commands
-from bench.arena import figure, methods, results, rows, standing
+from bench.arena import figure, methods, plan, results, rows, standing
 from bench.arena import table as tables
 from bench.arena.objective import Objective, Spent
 from gssbo.problems import Problem, get_problem
@@ -224,6 +224,14 @@ def test_the_table_shows_losses_too():
     assert "No runs" in tables.document(runs, ["p"], 200)
 
 
+def test_the_figure_takes_the_shortest_run_that_lasts():
+    runs = [record(seed=seed, n_evals=n) for seed, n in ((0, 50), (0, 300), (0, 1000), (1, 50), (1, 100))]
+    runs += [record(method="other"), record(problem="other")]
+    assert [run["n_evals"] for run in figure.chosen(runs, "p", "m", 200)] == [300, 100]
+    assert [run["n_evals"] for run in figure.chosen(runs, "p", "m", 50)] == [50, 50]
+    assert figure.chosen(runs, "p", "nobody", 50) == []
+
+
 def test_the_figure_is_drawn(tmp_path):
     pytest.importorskip("matplotlib")
     runs = [record(problem=p, method=m, seed=s) for p in "pqrst" for m in "ab" for s in range(3)]
@@ -276,7 +284,36 @@ def test_a_run_is_written_once(tmp_path, capsys):
     pytest.importorskip("matplotlib")
     assert commands.main(["plot", "--results", str(file), "--n-evals", "120", "--out", str(tmp_path / "x.png")]) == 0
     assert (tmp_path / "x.png").exists()
-    assert commands.main(["plot", "--results", str(file), "--n-evals", "50", "--out", str(tmp_path / "y.png")]) == 1
+    assert commands.main(["plot", "--results", str(file), "--n-evals", "121", "--out", str(tmp_path / "y.png")]) == 1
+
+
+def test_the_plan_is_collected_once(tmp_path, capsys, monkeypatch):
+    jobs = (plan.Job("random", ("branin2", "shekel4-shifted"), 2, 30), plan.Job("de", ("branin2",), 1, 20))
+    monkeypatch.setattr(plan, "PLAN", jobs)
+    arguments = ["collect", "--methods", "random,de", "--folder", str(tmp_path / "new")]
+    assert commands.main([*arguments, "--dry"]) == 0
+    assert not (tmp_path / "new").exists()
+    assert commands.main(arguments) == 0
+    assert [results.key(run) for run in results.load([tmp_path / "new"])] == [
+        ("branin2", "de", 0, 20),
+        ("branin2", "random", 0, 30),
+        ("shekel4-shifted", "random", 0, 30),
+        ("branin2", "random", 1, 30),
+        ("shekel4-shifted", "random", 1, 30),
+    ]
+    capsys.readouterr()
+    assert commands.main(arguments) == 0
+    assert capsys.readouterr().out == "random: 0 runs to make\nde: 0 runs to make\n"
+    done = {("branin2", "random", 0, 30)}
+    assert next(plan.missing("random", done)) == ("shekel4-shifted", 0, 30)
+
+
+def test_the_plan_covers_every_row():
+    assert sorted(plan.LOW + plan.HIGH) == sorted(rows.PROBLEMS)
+    assert all(get_problem(name).dim >= 50 for name in plan.HIGH)
+    assert max(get_problem(name).dim for name in plan.LOW) <= 20
+    for job in plan.PLAN:
+        assert methods.find(job.method)
 
 
 def test_options_need_a_label_of_their_own(tmp_path, capsys):

@@ -1,4 +1,4 @@
-"""The arena's commands: ``python -m bench.arena run``, ``table``, ``plot``; see bench/README.md."""
+"""The arena's commands: ``python -m bench.arena run``, ``collect``, ``table``, ``plot``; see bench/README.md."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from . import rows
 from .figure import draw
 from .methods import Method, find
 from .objective import Objective, Spent
+from .plan import PLAN, missing
 from .results import FOLDER, append, describe_run, key, load
 from .table import document
 
@@ -49,20 +50,36 @@ def run(options: argparse.Namespace) -> int:
     label = options.label or options.method
     path = options.out or FOLDER / f"{label}.jsonl"
     done = set() if options.again or not path.exists() else {key(each) for each in load([path])}
-    wanted = [(problem, seed) for problem in options.problem for seed in options.seeds]
-    for problem, seed in wanted:
+    for problem in options.problem:
         name = get_problem(problem).name
-        if (name, label, seed, options.n_evals) in done:
-            continue
-        begin = time.perf_counter()
-        record = play(label, method, name, seed, options.n_evals)
-        append(path, record)
-        last = str(options.n_evals)
-        print(
-            f"{name} {label} seed {seed}: simple regret {record['simple'][last]:.4g}, optimizer "
-            f"{record['seconds'][last]:.1f} s, in all {time.perf_counter() - begin:.1f} s",
-            flush=True,
-        )
+        for seed in options.seeds:
+            if (name, label, seed, options.n_evals) not in done:
+                note(label, method, name, seed, options.n_evals, path)
+    return 0
+
+
+def note(label: str, method: Method, problem: str, seed: int, n_evals: int, path: Path) -> None:
+    """Play, add the record to the file, and print a line."""
+    begin = time.perf_counter()
+    record = play(label, method, problem, seed, n_evals)
+    append(path, record)
+    last = str(n_evals)
+    print(
+        f"{problem} {label} seed {seed}: simple regret {record['simple'][last]:.4g}, optimizer "
+        f"{record['seconds'][last]:.1f} s, in all {time.perf_counter() - begin:.1f} s",
+        flush=True,
+    )
+
+
+def collect(options: argparse.Namespace) -> int:
+    """Play what the plan wants of some methods and the record lacks."""
+    runs = load([options.folder]) if options.folder.exists() else []
+    done = {key(each) for each in runs}
+    for name in options.methods:
+        wanted = list(missing(name, done))
+        print(f"{name}: {len(wanted)} runs to make", flush=True)
+        for problem, seed, n_evals in [] if options.dry else wanted:
+            note(name, find(name), problem, seed, n_evals, options.folder / f"{name}.jsonl")
     return 0
 
 
@@ -77,10 +94,10 @@ def plot(options: argparse.Namespace) -> int:
     """Draw the figure."""
     runs = load(options.results)
     methods = options.methods or sorted({run["method"] for run in runs}, key=lambda name: (name != "gssbo", name))
-    present = {run["problem"] for run in runs if run["n_evals"] <= options.n_evals and run["method"] in methods}
+    present = {run["problem"] for run in runs if run["n_evals"] >= options.n_evals and run["method"] in methods}
     problems = [problem for problem in options.problem if problem in present]
     if not problems:
-        print(f"no runs of at most {options.n_evals} evaluations", file=sys.stderr)
+        print(f"no runs of {options.n_evals} evaluations", file=sys.stderr)
         return 1
     draw(runs, problems, options.n_evals, methods, options.out)
     print(options.out)
@@ -120,6 +137,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     one.add_argument("--again", action="store_true", help="run what the file has too; the newest line counts")
     one.set_defaults(command=run)
 
+    planned = list(dict.fromkeys(job.method for job in PLAN))
+    rest = commands.add_parser("collect", help="make the runs that the record of the arena lacks, one after the other")
+    rest.add_argument("--methods", type=lambda text: text.split(","), default=planned, help="default: all of the plan")
+    rest.add_argument("--dry", action="store_true", help="only say how many")
+    rest.add_argument("--folder", type=Path, default=FOLDER, help="the record; default: bench/results/arena")
+    rest.set_defaults(command=collect)
+
     for name, command, text in (("table", table, "print Markdown tables"), ("plot", plot, "draw a PNG")):
         show = commands.add_parser(name, help=text)
         show.add_argument("--results", type=Path, nargs="+", default=[FOLDER], help="files or folders of results")
@@ -128,7 +152,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if command is table:
             show.add_argument("--n-evals", type=int, nargs="+", default=[1_000], help="after how many evaluations")
         else:
-            show.add_argument("--n-evals", type=int, default=1_000, help="longest run shown, in evaluations")
+            show.add_argument("--n-evals", type=int, default=1_000, help="evaluations shown (default: 1000)")
             show.add_argument("--out", type=Path, required=True, metavar="PNG")
         show.set_defaults(command=command)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from .standing import FLOOR
 
-__all__ = ["curve", "draw"]
+__all__ = ["chosen", "curve", "draw"]
 
 COLUMNS = 4
 COLORS = ("#d62728", "#1f77b4", "#2ca02c", "#9467bd", "#8c564b", "#e377c2", "#7f7f7f", "#bcbd22", "#17becf", "#ff7f0e")
@@ -23,10 +23,22 @@ def curve(run: Mapping[str, Any], n: np.ndarray) -> np.ndarray:
     return np.where(n <= run["n_evals"], values, np.nan)
 
 
+def chosen(runs: Iterable[Mapping[str, Any]], problem: str, method: str, n_evals: int) -> list[Mapping[str, Any]]:
+    """One run a seed: the shortest of at least so many evaluations, or else the longest there is."""
+    mine = [run for run in runs if (run["problem"], run["method"]) == (problem, method)]
+
+    def preference(run: Mapping[str, Any]) -> tuple[bool, int]:
+        short = run["n_evals"] < n_evals
+        return short, -run["n_evals"] if short else run["n_evals"]
+
+    seeds = sorted({run["seed"] for run in mine})
+    return [min((run for run in mine if run["seed"] == seed), key=preference) for seed in seeds]
+
+
 def draw(
     runs: Sequence[Mapping[str, Any]], problems: Sequence[str], n_evals: int, methods: Sequence[str], path: Path
 ) -> None:
-    """Write a PNG: medians as lines and quartiles as bands, over runs of at most `n_evals` evaluations."""
+    """Write a PNG of the first `n_evals` evaluations: medians and quartiles over the seeds that last as long."""
     import matplotlib
     from matplotlib.figure import Figure
     from matplotlib.ticker import LogLocator
@@ -40,14 +52,13 @@ def draw(
         lines = {}
         for problem, ax in zip(problems, axes, strict=False):
             for color, method in zip(COLORS, methods, strict=False):
-                mine = [r for r in runs if (r["problem"], r["method"]) == (problem, method) and r["n_evals"] <= n_evals]
+                mine = chosen(runs, problem, method, n_evals)
                 if not mine:
                     continue
-                longest = max(run["n_evals"] for run in mine)
-                n = np.unique(np.geomspace(1, longest, 300).round().astype(int))
-                low, middle, high = np.percentile(
-                    [curve(run, n) for run in mine if run["n_evals"] == longest], (25, 50, 75), axis=0
-                )
+                last = min(n_evals, max(run["n_evals"] for run in mine))
+                n = np.unique(np.geomspace(1, last, 300).round().astype(int))
+                curves = [curve(run, n) for run in mine if run["n_evals"] >= last]
+                low, middle, high = np.percentile(curves, (25, 50, 75), axis=0)
                 lines[method] = ax.plot(n, middle, color=color, linewidth=1.3)[0]
                 ax.fill_between(n, low, high, color=color, alpha=0.15, linewidth=0)
             ax.set(title=problem, yscale="log", xlim=(0, n_evals))
@@ -57,4 +68,4 @@ def draw(
         figure.supxlabel("evaluations")
         figure.supylabel("simple regret, median and quartiles")
         path.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(path, dpi=110)
+        figure.savefig(path, dpi=90)

@@ -16,7 +16,6 @@ from gssbo.acquisition import (
     ProbabilityOfImprovement,
     ThompsonSampling,
     UpperConfidenceBound,
-    best_candidate,
 )
 
 RNG = np.random.default_rng(0)
@@ -233,22 +232,6 @@ def test_names():
     assert set(ACQUISITIONS) == {"ucb", "ei", "log_ei", "pi", "thompson"}
 
 
-@pytest.mark.parametrize("kernel", ["matern52", "matern32", "rbf"])
-@pytest.mark.parametrize("noise", [1e-6, 0.05])
-@pytest.mark.parametrize("name", sorted(set(ACQUISITIONS) - {"thompson"}))
-def test_the_best_candidate_is_the_argmax_of_the_scores(name, noise, kernel):
-    """With incumbents far below, near and far above: then everything ties, underflows or is out of reach."""
-    acquisition, rng = ACQUISITIONS[name](), np.random.default_rng(1)
-    for seed in range(6):
-        gp, _ = model(kernel, n=40, d=1 + seed, noise=noise, seed=seed)
-        candidates = rng.random((3000, 1 + seed))
-        candidates[100:140] = gp.X_train_
-        for best in (-1e3, 0.0, float(gp.y_train_.max()), 50.0, 1e100):
-            scores = acquisition(gp, candidates, best, rng)
-            found = best_candidate(acquisition, gp, candidates, best, rng)
-            assert scores[found] == scores.max()
-
-
 def test_the_bound_is_one_and_its_mean_the_posteriors():
     for noise in (0.0, 1e-9, 1e-2):
         gp, _ = model(n=60, d=2, noise=noise)
@@ -259,19 +242,3 @@ def test_the_bound_is_one_and_its_mean_the_posteriors():
         assert (bound >= std).all()
         k = gp.kernel_(points, gp.X_train_).max(axis=1)
         np.testing.assert_allclose(bound**2, gp.variance_ - k**2 / (gp.variance_ + gp.noise_), atol=2e-6)
-
-
-def test_the_best_candidate_needs_few_exact_deviations():
-    gp, _ = model(n=60, d=2)
-    asked = []
-
-    class Counting:
-        posterior_bound = gp.posterior_bound
-
-        def posterior(self, points):
-            asked.append(len(points))
-            return gp.posterior(points)
-
-    candidates = np.random.default_rng(3).random((10_000, 2))
-    best_candidate(UpperConfidenceBound(), Counting(), candidates, 0.0, RNG)
-    assert sum(asked) < 1000

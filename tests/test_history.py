@@ -1,5 +1,7 @@
 """The history: append-only, cheap to grow, and it knows its best."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -61,3 +63,56 @@ def test_growth_is_amortised():
         base = history.y.base
     assert moves <= 8  # 64, 128, ..., 8192
     assert len(base) <= 2 * 5000
+
+
+def test_failures_have_no_value_and_are_never_the_best():
+    history = History(1)
+    for y in ([np.nan, np.nan], [-3.0], [np.nan, -2.0, np.nan], [np.nan]):
+        history.append(np.zeros((len(y), 1)), np.zeros((len(y), 1)), np.array(y))
+    assert (len(history), history.n_failed, history.best) == (7, 5, 4)
+    np.testing.assert_array_equal(history.y, [np.nan, np.nan, -3.0, np.nan, -2.0, np.nan, np.nan])
+
+
+def test_all_failed_have_no_best():
+    history = History(1)
+    history.append(np.zeros((2, 1)), np.zeros((2, 1)), np.full(2, np.nan))
+    assert history.best == -1
+
+
+def test_noise_is_kept_once_it_is_known():
+    history, noise = History(1), np.zeros(200)
+    assert history.noise_std is None
+    for k in range(200):
+        known = np.array([0.1 * k]) if k >= 70 and k % 3 else None
+        noise[k] = 0.0 if known is None else known[0]
+        history.append(np.zeros((1, 1)), np.zeros((1, 1)), np.zeros(1), known)
+        assert (history.noise_std is None) is (k < 70)
+    np.testing.assert_array_equal(history.noise_std, noise)
+
+
+@pytest.mark.parametrize("dtype", [None, [("0", "i8"), ("1", "f8")]])
+def test_rows_seen_are_known_to_the_bit(dtype):
+    rng = np.random.default_rng(0)
+    X = rng.random((300, 2)) if dtype is None else np.array(list(zip(range(300), rng.random(300), strict=True)), dtype)
+    history = History(2, X[:0])
+    for first in range(0, 200, 50):
+        history.append(X[first : first + 50], np.zeros((50, 2)), np.zeros(50))
+        assert history.seen(X).tolist() == [True] * (first + 50) + [False] * (250 - first)
+    history.append(X[:20], np.zeros((20, 2)), np.full(20, np.nan))
+    assert history.n_distinct == 200
+    nearly = X[:1].copy()
+    nearly[nearly.dtype.names[1] if dtype else (..., 1)] *= 1 + 1e-15
+    assert not history.seen(nearly)[0]
+
+
+def test_pickles_hold_the_data_and_nothing_else():
+    X, unit, y = rows(1000)
+    history = History(3)
+    for k in range(1000):
+        history.append(X[k : k + 1], unit[k : k + 1], y[k : k + 1])
+    history.seen(X)
+    data = pickle.dumps(history)
+    assert len(data) < 1000 * 7 * 8 + 2000
+    again = pickle.loads(data)
+    again.append(X[:1], unit[:1], np.array([9.0]))
+    assert (len(again), again.best, again.n_distinct, len(history)) == (1001, 1000, 1000, 1000)

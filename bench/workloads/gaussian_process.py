@@ -14,7 +14,8 @@ from bench.workloads.base import Disagreement, Shortfall, Target, Work, Workload
 from bench.workloads.inputs import Data, history, uniform, unit_box
 from gssbo import _parallel, reference
 from gssbo._mle import Likelihood
-from gssbo.acquisition import ACQUISITIONS, best_candidate
+from gssbo.acquisition import ACQUISITIONS
+from gssbo.choice import choose
 from gssbo.gp import GaussianProcess
 from gssbo.kernels import KERNELS
 from gssbo.presets import paper
@@ -154,7 +155,7 @@ def score(d: int, m: int, n: int = 100) -> Workload:
     rng = np.random.default_rng(0)
 
     def ours() -> int:
-        return best_candidate(acquisition, gp, candidates, 0.0, rng)
+        return int(choose(acquisition, gp, candidates, 0.0, rng, lambda points: np.ones(len(points), dtype=bool))[0])
 
     def sklearn() -> tuple[int, np.ndarray]:
         mean, std = sklearn_path.latent_prediction(sklearn_gp, candidates, data.y)

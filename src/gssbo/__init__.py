@@ -13,7 +13,17 @@ from gssbo._minimize import minimize
 from gssbo.gp import GaussianProcess
 from gssbo.optimizer import Optimizer
 from gssbo.selection import select_subset
+from gssbo.space import Categorical, Integer, Real
 
 __version__ = _version("gssbo")
 
-__all__ = ["GaussianProcess", "Optimizer", "minimize", "presets", "select_subset"]
+__all__ = [
+    "Categorical",
+    "GaussianProcess",
+    "Integer",
+    "Optimizer",
+    "Real",
+    "minimize",
+    "presets",
+    "select_subset",
+]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import copy
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy.optimize import OptimizeResult
 
-from gssbo._typing import ArrayLike, FloatArray, RngLike
-from gssbo._validation import check_array, check_integer, check_matrix, check_vector
+from gssbo._typing import ArrayLike, RngLike
+from gssbo._validation import check_integer
+from gssbo.exceptions import SpaceExhausted
 from gssbo.optimizer import Optimizer
 
 __all__ = ["minimize"]
@@ -18,6 +21,7 @@ MESSAGES = {
     0: "The budget of evaluations is spent.",
     1: "The callback asked to stop.",
     2: "Interrupted by the user; everything evaluated so far is here.",
+    3: "The space is exhausted: every point of it was evaluated.",
 }
 
 
@@ -26,27 +30,29 @@ def minimize(
     bounds: Any,
     *,
     n_evals: int,
-    x0: ArrayLike | None = None,
+    x0: Any = None,
     y0: ArrayLike | None = None,
     args: tuple[Any, ...] = (),
     maximize: bool = False,
+    catch: type[Exception] | tuple[type[Exception], ...] = (),
     callback: Callable[[OptimizeResult], Any] | None = None,
     rng: RngLike = None,
     **optimizer_options: Any,
 ) -> OptimizeResult:
-    """Minimise an expensive function over a box.
-
-    Parameters are continuous and linear: search the logarithm of what spans decades, round what is whole.
+    """Minimise an expensive function over a space of real, whole and categorical parameters.
 
     Parameters
     ----------
     fun : callable
-        `fun(x, *args)` with x of shape (d,) in user units; returns a number.
-    bounds : sequence of (low, high), array of shape (d, 2), or scipy.optimize.Bounds
+        `fun(x, *args)` returns a number; NaN, or an infinity of the bad sign, says that the evaluation failed. x is an
+        array of shape (d,) where all parameters are real, else a list of values, or a dict where `bounds` is one.
+    bounds : sequence, array of shape (d, 2), scipy.optimize.Bounds, or dict
+        One entry a parameter, as for `Optimizer`: (low, high), `Real`, `Integer`, `Categorical`, a list of values.
     n_evals : int
         Evaluations of `fun` in all, the initial design and `x0` without `y0` included.
-    x0 : array of shape (d,) or (n, d), optional
-        Points to evaluate first; or, with `y0`, observations made earlier, which do not count.
+    x0 : point or points, optional
+        Points to evaluate first; or, with `y0`, observations made earlier, which do not count. In the form of x; many
+        as an array (n, d), a list of points, or a data frame with a column a parameter.
     y0 : float or array of shape (n,), optional
         Their values. The first `n_init` of them count as the initial design, and beyond 4 M observations the default
         pool offers the newest only: shuffle old data, or use `pool="full"`.
@@ -54,6 +60,8 @@ def minimize(
         Further arguments of `fun`.
     maximize : bool
         Whether to maximise instead.
+    catch : exception class or tuple of them
+        Exceptions of `fun` by which an evaluation fails and the run goes on; any other ends it.
     callback : callable, optional
         Called after each evaluation with an OptimizeResult of `x`, `fun` (best so far), `nfev`, `x_last`, `fun_last`,
         `retained_size`, `ask_seconds`, `timings`; a true return value or StopIteration ends the run.
@@ -64,15 +72,16 @@ def minimize(
     Returns
     -------
     scipy.optimize.OptimizeResult
-        `x`, `fun`, `success`, `status` (0 budget spent, 1 stopped by the callback, 2 interrupted), `message`, `nfev`,
-        `nit` (suggestions made by the model), `x_iters` (n, d), `func_vals` (n,) with the prior observations first,
-        `retained`, `M`, `switched_at`, `timings` (seconds; the objective is not included).
+        `x`, `fun`, `success`, `status` (0 budget spent, 1 stopped by the callback, 2 interrupted, 3 all points of a
+        finite space evaluated), `message`, `nfev`, `nit` (suggestions made by the model), and what `Optimizer.result`
+        has: `x_model`, `fun_model`, `fun_model_std`, `n_failed`, `x_iters` (n points), `func_vals` (n,) with the prior
+        observations first, `retained`, `M`, `switched_at`, `timings` (seconds; the objective is not included).
         Ctrl-C ends the run with `success=False` and everything evaluated so far.
 
     Raises
     ------
     ValueError
-        If an argument is out of its range, or `fun` returns something that is not one finite number.
+        If an argument is out of its range, or `fun` returns something that is not one number, or infinitely good.
     Exception
         Whatever `fun` or `callback` raises, unchanged but for the attribute `partial_result`, an OptimizeResult of
         everything told before.
@@ -89,17 +98,28 @@ def minimize(
         raise ValueError(f"callback must be callable, got {callback!r}")
     if not isinstance(args, tuple):
         raise ValueError(f"args must be a tuple, got {args!r}")
+    caught: tuple[Any, ...] = catch if isinstance(catch, tuple) else (catch,)
+    if not all(isinstance(kind, type) and issubclass(kind, Exception) for kind in caught):
+        raise ValueError(f"catch must be an exception class or a tuple of them, got {catch!r}")
     budget = check_integer("n_evals", n_evals, at_least=1)
     optimizer = Optimizer(bounds, maximize=maximize, rng=rng, **optimizer_options)
     queue = _first_points(optimizer, x0, y0)
     n_prior = optimizer.n_told
+    worst = -math.inf if optimizer.maximize else math.inf
     status, n_suggested = 0, 0
     try:
         for evaluated in range(budget):
             planned = next(queue, None)
-            x = optimizer.ask() if planned is None else planned
+            try:
+                x = optimizer.ask() if planned is None else planned
+            except SpaceExhausted:
+                status = 3
+                break
             n_suggested += planned is None and optimizer.n_told >= optimizer.n_init
-            value = _number(fun(x.copy(), *args))
+            try:
+                value = _number(fun(copy.copy(x), *args), worst)
+            except caught:
+                value = math.nan
             optimizer.tell(x, value)
             if callback is not None and _stops(callback, _progress(optimizer, evaluated + 1, x, value)):
                 status = 1
@@ -125,33 +145,31 @@ def minimize(
     return result
 
 
-def _first_points(optimizer: Optimizer, x0: ArrayLike | None, y0: ArrayLike | None) -> Any:
+def _first_points(optimizer: Optimizer, x0: Any, y0: ArrayLike | None) -> Any:
     """Tell prior observations, or return an iterator over points to evaluate first."""
     if x0 is None:
         if y0 is not None:
             raise ValueError("y0 must come with x0, got y0 alone")
         return iter(())
-    points = check_matrix("x0", np.atleast_2d(check_array("x0", x0)), columns=optimizer.space.dim)
-    optimizer.space.check_inside("x0", points)
-    if y0 is None:
-        rows: Iterable[FloatArray] = points
-        return iter(rows)
-    values = check_vector("y0", np.atleast_1d(check_array("y0", y0)), size=len(points))
-    optimizer.tell(points, values)
-    return iter(())
+    if y0 is not None:
+        optimizer.tell_named("x0", x0, "y0", y0)
+        return iter(())
+    rows, _ = optimizer.space.read("x0", x0)
+    return iter(optimizer.space.show(rows))
 
 
-def _number(value: Any) -> float:
+def _number(value: Any, worst: float) -> float:
+    """One number: finite, or NaN or `worst` for a failed evaluation; True is 1."""
     try:
         array = np.asarray(value)
         text = isinstance(value, str | bytes | bytearray | memoryview)
         if array.size == 1 and array.dtype.kind in "fiubO" and not text and not np.ma.is_masked(value):
             item = array.reshape(()).item()
-            if not isinstance(item, str | bytes) and np.isfinite(number := float(item)):
+            if item is not None and not isinstance(item, str | bytes) and (number := float(item)) != -worst:
                 return number
     except (TypeError, ValueError, OverflowError):
         pass
-    raise ValueError(f"fun must return one finite real number, got {value!r}")
+    raise ValueError(f"fun must return one real number, or NaN or {worst} where it failed, got {value!r}")
 
 
 def _stops(callback: Callable[[OptimizeResult], Any], progress: OptimizeResult) -> bool:
@@ -161,7 +179,7 @@ def _stops(callback: Callable[[OptimizeResult], Any], progress: OptimizeResult) 
         return True
 
 
-def _progress(optimizer: Optimizer, n_evaluated: int, x: FloatArray, value: float) -> OptimizeResult:
+def _progress(optimizer: Optimizer, n_evaluated: int, x: Any, value: float) -> OptimizeResult:
     return OptimizeResult(
         x=optimizer.best_x,
         fun=optimizer.best_y,

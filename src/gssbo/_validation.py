@@ -58,14 +58,15 @@ def check_matrix(name: str, value: Any, *, columns: int | None = None) -> FloatA
     return array
 
 
-def check_vector(name: str, value: Any, *, size: int | None = None) -> FloatArray:
-    """Return a C-contiguous float64 copy of shape (n,) with finite entries."""
+def check_vector(name: str, value: Any, *, size: int | None = None, finite: bool = True) -> FloatArray:
+    """Return a C-contiguous float64 copy of shape (n,), with finite entries unless told otherwise."""
     array = check_array(name, value)
     if array.ndim != 1:
         raise ValueError(f"{name} must have shape (n,), got shape {array.shape}")
     if size is not None and array.shape[0] != size:
         raise ValueError(f"{name} must have {size} entries, got {array.shape[0]}")
-    check_finite(name, array)
+    if finite:
+        check_finite(name, array)
     return array
 
 

@@ -14,6 +14,7 @@ References
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -21,14 +22,18 @@ import numpy as np
 from gssbo._parallel import default_threads
 from gssbo._typing import FloatArray, IndexArray
 from gssbo._validation import check_choice, check_integer
-from gssbo.acquisition import ACQUISITIONS, Acquisition, best_candidate
+from gssbo.acquisition import ACQUISITIONS, Acquisition
+from gssbo.choice import Admit, choose
+from gssbo.fantasy import fantasize
 from gssbo.gp import GaussianProcess
 from gssbo.history import History
 from gssbo.retention import Retention
+from gssbo.space import Space
 from gssbo.timings import Timings
 
 __all__ = ["BoxStrategy", "default_n_candidates"]
 
+SETS = 10  # of candidates, beyond one a suggestion, to be told, pending or infeasible before the search is given up
 FAR = 1e100  # standard deviations beyond which an incumbent is no farther
 
 
@@ -42,8 +47,7 @@ class BoxStrategy:
 
     Parameters
     ----------
-    dim : int
-        d.
+    space : Space
     retention : Retention
     refit, acquisition, acquisition_options, n_candidates, surrogate, threads
         As for `Optimizer`.
@@ -57,19 +61,21 @@ class BoxStrategy:
     >>> from gssbo.buffer import Buffer
     >>> timings, rngs = Timings(), np.random.default_rng(0).spawn(3)
     >>> retention = Retention(Buffer(30, n_init=5), rng=rngs[0], timings=timings)
-    >>> strategy = BoxStrategy(1, retention=retention, fit_rng=rngs[1], candidate_rng=rngs[2], timings=timings)
+    >>> strategy = BoxStrategy(
+    ...     Space([(0, 1)]), retention=retention, fit_rng=rngs[1], candidate_rng=rngs[2], timings=timings
+    ... )
     >>> history = History(1)
     >>> X = np.linspace(0.0, 1.0, 9)[:, None]
     >>> history.append(X, X, -((X[:, 0] - 0.3) ** 2))
     >>> strategy.update(history)
     True
-    >>> bool(abs(strategy.suggest(history, X[:0], 1)[0, 0] - 0.3) < 0.1)
+    >>> bool(abs(strategy.suggest(history, X[:0], 1, lambda U: np.ones(len(U), dtype=bool))[0, 0] - 0.3) < 0.1)
     True
     """
 
     def __init__(
         self,
-        dim: int,
+        space: Space,
         *,
         retention: Retention,
         refit: int | str = 1,
@@ -82,7 +88,7 @@ class BoxStrategy:
         candidate_rng: np.random.Generator,
         timings: Timings,
     ) -> None:
-        self._dim = dim
+        self._space = space
         self._retention = retention
         if isinstance(refit, str):
             check_choice("refit", refit, ("frozen",))
@@ -92,11 +98,11 @@ class BoxStrategy:
         self._frozen_at_switch = isinstance(refit, str)
         self._acquisition = _acquisition(acquisition, acquisition_options)
         self.n_candidates = (
-            default_n_candidates(dim)
+            default_n_candidates(space.dim)
             if n_candidates is None
             else check_integer("n_candidates", n_candidates, at_least=1)
         )
-        self._surrogate = _surrogate(surrogate, dim)
+        self._surrogate = _surrogate(surrogate, space.dim)
         self._surrogate.threads = (
             default_threads() if threads is None else check_integer("threads", threads, at_least=1)
         )
@@ -123,11 +129,27 @@ class BoxStrategy:
         self._n_modelled = n
         return True
 
-    def suggest(self, history: History, pending: FloatArray, n: int) -> FloatArray:
-        """The best of n fresh sets of candidates; random points before anything was told."""
+    def suggest(self, history: History, pending: FloatArray, n: int, admit: Admit) -> FloatArray:
+        """The best of fresh candidates; random points before anything was told.
+
+        A finite space of no more points than there are candidates is scored whole.
+        """
         if len(history) == 0:
-            return self._candidate_rng.random((n, self._dim))
-        return np.array([self._best_candidate(history) for _ in range(n)])
+            points = self._space.place(self._candidate_rng.random((n, self._space.n_draws)))
+            return points[admit(points)]
+        with self._timings.part("acquisition"):
+            gp = fantasize(self._surrogate, pending) if len(pending) else self._surrogate
+            best = self._incumbent(history)
+            found = np.empty((0, self._space.dim))
+            for candidates in self._candidates(n):
+                left = n - len(found)
+                new = candidates[choose(self._acquisition, gp, candidates, best, self._candidate_rng, admit, left)]
+                found = np.vstack([found, new])
+                if len(found) == n:
+                    break
+                if len(new):
+                    gp = fantasize(gp, new)
+            return found
 
     def posterior(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and standard deviation (m,) at (m, d) unit points, in units of the history's y."""
@@ -177,17 +199,23 @@ class BoxStrategy:
                 rng=self._fit_rng,
             )
 
-    def _best_candidate(self, history: History) -> FloatArray:
-        with self._timings.part("acquisition"):
-            gp = self._surrogate
-            candidates = self._candidate_rng.random((self.n_candidates, self._dim))
-            with np.errstate(over="ignore"):  # halves, and a limit: responses may be as large as floats go
-                best = 2.0 * ((0.5 * history.y[history.best] - 0.5 * gp.y_mean_) / gp.y_std_)
-            limited = float(np.clip(best, -FAR, FAR))
-            winner: FloatArray = candidates[
-                best_candidate(self._acquisition, gp, candidates, limited, self._candidate_rng)
-            ]
-            return winner
+    def _candidates(self, n: int) -> Iterator[FloatArray]:
+        """Sets of candidates to choose n points from in turn, should one not be enough."""
+        space = self._space
+        if space.size <= self.n_candidates:
+            yield space.to_unit(space.at(np.arange(int(space.size))))
+            return
+        for _ in range(n + SETS):
+            yield space.place(self._candidate_rng.random((self.n_candidates, space.n_draws)))
+
+    def _incumbent(self, history: History) -> float:
+        """The largest response told, in units of the standardised ones; 0 where all failed."""
+        gp = self._surrogate
+        if history.best < 0:
+            return 0.0
+        with np.errstate(over="ignore"):  # halves, and a limit: responses may be as large as floats go
+            best = 2.0 * ((0.5 * history.y[history.best] - 0.5 * gp.y_mean_) / gp.y_std_)
+        return float(np.clip(best, -FAR, FAR))
 
 
 def _acquisition(name: str, options: dict[str, Any] | None) -> Acquisition:

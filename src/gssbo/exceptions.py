@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["MissingDependencyError", "NotFittedError", "NumericalWarning"]
+__all__ = ["InfeasibleError", "MissingDependencyError", "NotFittedError", "NumericalWarning", "SpaceExhausted"]
 
 
 class NotFittedError(ValueError, AttributeError):
@@ -11,6 +11,14 @@ class NotFittedError(ValueError, AttributeError):
 
 class MissingDependencyError(ImportError):
     """An optional dependency is not installed; the message names the extra that brings it."""
+
+
+class SpaceExhausted(RuntimeError):
+    """Every point of a finite space is told or pending: there is nothing left to suggest."""
+
+
+class InfeasibleError(ValueError):
+    """No point that meets the constraints was found; the message says how many were tried."""
 
 
 class NumericalWarning(UserWarning):

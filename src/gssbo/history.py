@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from gssbo._typing import FloatArray
 
@@ -12,64 +15,111 @@ __all__ = ["History"]
 class History:
     """Append-only table of observations, in arrays that double when full: a tell is O(d), amortised.
 
-    Notation: X user points (n, d), unit the same in the unit cube (n, d), y responses to maximise (n,).
+    Notation: X rows of the space (n), unit the same in the model's cube (n, D), y responses to maximise (n,), NaN where
+    the evaluation failed.
+
+    Parameters
+    ----------
+    dim : int
+        D.
+    rows : ndarray, optional
+        An empty table of the space's rows; by default one of `dim` real columns.
 
     Examples
     --------
     >>> history = History(1)
-    >>> history.append(np.array([[3.0]]), np.array([[0.3]]), np.array([-1.0]))
-    >>> len(history), history.y
-    (1, array([-1.]))
+    >>> history.append(np.array([[3.0], [5.0]]), np.array([[0.3], [0.5]]), np.array([-1.0, np.nan]))
+    >>> len(history), history.y, history.n_failed, history.best
+    (2, array([-1., nan]), 1, 0)
     """
 
-    def __init__(self, dim: int) -> None:
+    def __init__(self, dim: int, rows: NDArray[Any] | None = None) -> None:
         self._n = 0
-        self._X = np.empty((0, dim))
+        self._X = np.empty((0, dim)) if rows is None else rows
         self._unit = np.empty((0, dim))
         self._y = np.empty(0)
+        self._noise_std: FloatArray | None = None
         self._best = -1
+        self.n_failed = 0
+        self._seen: set[bytes] = set()
+        self._n_seen = 0
 
     def __len__(self) -> int:
         return self._n
 
+    def __getstate__(self) -> dict[str, Any]:
+        # Neither spare capacity nor what the table says anyway need be carried about.
+        state = {**vars(self), "_seen": set(), "_n_seen": 0, "_X": self.X, "_unit": self.unit, "_y": self.y}
+        return {**state, "_noise_std": self.noise_std}
+
     @property
-    def X(self) -> FloatArray:
-        """User points (n, d), a view."""
+    def X(self) -> NDArray[Any]:
+        """Rows of the space (n), a view."""
         return self._X[: self._n]
 
     @property
     def unit(self) -> FloatArray:
-        """Points in the unit cube (n, d), a view."""
+        """Points in the unit cube (n, D), a view."""
         return self._unit[: self._n]
 
     @property
     def y(self) -> FloatArray:
-        """Responses (n,), larger is better, a view."""
+        """Responses (n,), larger is better, NaN where the evaluation failed; a view."""
         return self._y[: self._n]
 
     @property
+    def noise_std(self) -> FloatArray | None:
+        """Known standard deviations of the noise (n,) in units of y, 0 where it is not; None if nowhere."""
+        return None if self._noise_std is None else self._noise_std[: self._n]
+
+    @property
     def best(self) -> int:
-        """Index of the largest response, the first of equals; -1 when empty."""
+        """Index of the largest response, the first of equals; -1 when there is none."""
         return self._best
 
-    def append(self, X: FloatArray, unit: FloatArray, y: FloatArray) -> None:
-        """Add m observations: X (m, d), unit (m, d), y (m,)."""
+    def append(self, X: NDArray[Any], unit: FloatArray, y: FloatArray, noise_std: FloatArray | None = None) -> None:
+        """Add m observations: rows X (m), unit (m, D), y (m,), known standard deviations of their noise (m,)."""
         n = self._n + len(y)
         if n > len(self._y):
             capacity = max(n, 2 * len(self._y), 64)
             self._X = _grown(self._X, self._n, capacity)
             self._unit = _grown(self._unit, self._n, capacity)
             self._y = _grown(self._y, self._n, capacity)
+        if noise_std is not None and noise_std.any() and self._noise_std is None:
+            self._noise_std = np.zeros(len(self._y))
+        if self._noise_std is not None:
+            if len(self._noise_std) < len(self._y):
+                self._noise_std = _grown(self._noise_std, self._n, len(self._y))
+            self._noise_std[self._n : n] = 0.0 if noise_std is None else noise_std
         self._X[self._n : n] = X
         self._unit[self._n : n] = unit
         self._y[self._n : n] = y
-        leader = self._n + int(np.argmax(y))
-        if self._best < 0 or self._y[leader] > self._y[self._best]:
-            self._best = leader
+        failed = np.isnan(y)
+        if not failed.all():
+            leader = self._n + int(np.argmax(np.where(failed, -np.inf, y)))
+            if self._best < 0 or self._y[leader] > self._y[self._best]:
+                self._best = leader
+        self.n_failed += int(failed.sum())
         self._n = n
 
+    def seen(self, rows: NDArray[Any]) -> NDArray[np.bool_]:
+        """Mask of the rows that were told, to the bit, failed ones included; O(1) each, amortised."""
+        known = self._known()
+        return np.array([row.tobytes() in known for row in rows], dtype=bool)
 
-def _grown(array: FloatArray, n: int, capacity: int) -> FloatArray:
-    out = np.empty((capacity, *array.shape[1:]))
+    @property
+    def n_distinct(self) -> int:
+        """Distinct points told."""
+        return len(self._known())
+
+    def _known(self) -> set[bytes]:
+        if self._n_seen < self._n:
+            self._seen.update(row.tobytes() for row in self._X[self._n_seen : self._n])
+            self._n_seen = self._n
+        return self._seen
+
+
+def _grown(array: NDArray[Any], n: int, capacity: int) -> NDArray[Any]:
+    out = np.empty((capacity, *array.shape[1:]), dtype=array.dtype)
     out[:n] = array[:n]
     return out

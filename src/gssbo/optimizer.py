@@ -18,53 +18,54 @@ References
 from __future__ import annotations
 
 import copy
-import threading
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import OptimizeResult
-from scipy.stats import qmc
 
-from gssbo._typing import ArrayLike, FloatArray, IndexArray, RngLike
-from gssbo._validation import (
-    check_array,
-    check_choice,
-    check_flag,
-    check_integer,
-    check_matrix,
-    check_vector,
-    spawn_generators,
-)
+from gssbo._typing import FloatArray, IndexArray, RngLike
+from gssbo._validation import check_choice, check_flag, check_integer, spawn_generators
 from gssbo.box_strategy import BoxStrategy
 from gssbo.buffer import Buffer
+from gssbo.design import Design
 from gssbo.gp import GaussianProcess
-from gssbo.history import History
-from gssbo.portfolio import Portfolio
+from gssbo.ledger import Ledger
+from gssbo.pending import Suggestion
+from gssbo.proposals import Proposals
 from gssbo.retention import Retention
 from gssbo.selection.rules import PIVOTED, RULES
 from gssbo.space import Space
 from gssbo.strategy import Strategy
 from gssbo.timings import Timings
 
-__all__ = ["Optimizer"]
-
-DESIGNS = ("lhs", "sobol")
-METHODS = ("box", "portfolio")
+__all__ = ["Best", "Optimizer"]
 
 
-class Optimizer:
+class Best(NamedTuple):
+    """The best point, its value, and the standard deviation of that where it is a model's."""
+
+    x: Any
+    y: float | None
+    std: float | None
+
+
+class Optimizer(Ledger):
     """Bayesian optimization on a retained subset, by ask and tell.
 
     Parameters
     ----------
-    bounds : sequence of (low, high), array of shape (d, 2), or scipy.optimize.Bounds
+    bounds : sequence, array of shape (d, 2), scipy.optimize.Bounds, or dict
+        The space, one entry a parameter: a pair (low, high) of reals, a `Real`, `Integer` or `Categorical`, a `range`,
+        `bool`, or a list of values. Points are arrays where all parameters are real, lists of built-in values where
+        some are not, and dicts where `bounds` is one. Equal ends fix a parameter.
+    constraints : LinearConstraint, NonlinearConstraint, or a sequence of them, optional
+        Of SciPy; what points must meet to be suggested. A function is called with a point as `ask` gives it.
+    duplicates : {"avoid", "allow"}
+        Whether a point that was told may be suggested again; it may, for a noisy objective. By default no point is
+        suggested twice, and a finite space ends in `SpaceExhausted`. Points told twice are two observations either way.
     maximize : bool
         Whether larger values are better; by default smaller ones are.
-    method : {"box", "portfolio"}
-        "box" is the paper's: one Gaussian process over the whole box and uniform candidates. "portfolio" shares the
-        suggestions among local and global models by what they gain; it takes `n_init`, `initial_design`,
-        `subset_size` (a number), `threads` and `rng`, and leaves the other options unused.
     n_init : int
         Points of the initial design; the first `n_init` observations told count as it, whatever they are: shuffle data
         that come in an order.
@@ -96,7 +97,7 @@ class Optimizer:
         Uniform candidates a suggestion is chosen from; default 10,000 for d <= 10, 5,000 for d <= 50, else 2,000.
     surrogate : GaussianProcess, optional
         A template: kernel, bounds, restarts, or fixed hyperparameters (`fit_hyperparameters=False`), with lengthscales
-        in units of the box's sides. It is copied.
+        in units of the sides of the model's cube (see `gssbo.space.parameter`). It is copied.
     threads : int, optional
         Threads for restarts and candidates; default: the processors this process may use, at most 4. Suggestions do
         not depend on it.
@@ -112,6 +113,14 @@ class Optimizer:
     -----
     `ask`, `tell` and `predict` may be called from several threads; they take turns.
 
+    A suggestion is pending from `ask` until it is told (by its id, or by its values), forgotten, or overtaken by 1,000
+    later observations. The model takes pending points for observed at its own mean there: their surroundings lose
+    their uncertainty, so other workers are sent elsewhere.
+
+    An evaluation that failed (NaN, infinitely bad, or `failed=True`) is an observation without a value. It is never the
+    best and never suggested again, and the mean and standard deviation of the responses go without it; the model takes
+    it for one standard deviation worse than the worst of the others it stands on.
+
     Examples
     --------
     >>> opt = Optimizer([(-5.0, 5.0)], n_init=5, rng=0)
@@ -126,8 +135,9 @@ class Optimizer:
         self,
         bounds: Any,
         *,
+        constraints: Any = None,
+        duplicates: str = "avoid",
         maximize: bool = False,
-        method: str = "box",
         n_init: int = 20,
         initial_design: str = "lhs",
         subset_size: int | str = 100,
@@ -145,12 +155,9 @@ class Optimizer:
         threads: int | None = None,
         rng: RngLike = None,
     ) -> None:
-        self.space = Space(bounds)
-        self.maximize = check_flag("maximize", maximize)
-        self._sign = 1.0 if self.maximize else -1.0
-        self.method = check_choice("method", method, METHODS)
+        super().__init__(Space(bounds, constraints), maximize=maximize)
+        self.duplicates = check_choice("duplicates", duplicates, ("avoid", "allow"))
         self.n_init = check_integer("n_init", n_init, at_least=1)
-        self.initial_design = check_choice("initial_design", initial_design, DESIGNS)
         self.rule = check_choice("rule", rule, RULES)
         self.timings = Timings()
         design_rng, selection_rng, fit_rng, candidate_rng = spawn_generators("rng", rng, 4)
@@ -164,7 +171,7 @@ class Optimizer:
         )
         retention = Retention(buffer, rule=self.rule, refresh=refresh, rng=selection_rng, timings=self.timings)
         strategy = BoxStrategy(
-            self.space.dim,
+            self.space,
             retention=retention,
             refit=refit,
             acquisition=acquisition,
@@ -178,98 +185,77 @@ class Optimizer:
         )
         self.refresh, self.n_candidates = retention.refresh, strategy.n_candidates
         self._strategy: Strategy = strategy
-        if self.method == "portfolio":
-            size = check_integer("subset_size", subset_size, at_least=10)
-            self.rule = "residual"
-            self._strategy = Portfolio(
-                self.space.dim, size=size, n_init=self.n_init, rng=candidate_rng, timings=self.timings
-            )
 
-        self._history = History(self.space.dim)
-        self._design = self._initial_points(design_rng)
-        self._n_designed = 0
-        self._n_modelled = 0
+        # The design has had its share of its generator; spare points take theirs from it.
+        self._proposals = Proposals(
+            self.space,
+            self._history,
+            self._pending,
+            Design(self.space, self.n_init, initial_design, design_rng),
+            strategy,
+            repeats=self.duplicates == "allow",
+            rng=design_rng,
+        )
         self.last_ask_seconds = 0.0
-        self._lock = threading.RLock()
         self._iteration_seconds: float | None = None  # of the last model iteration, until the strategy has it
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_lock"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        self._lock = threading.RLock()
 
     def __repr__(self) -> str:
         return (
-            f"Optimizer(d={self.space.dim}, told={self.n_told}, best_y={self.best_y}, rule={self.rule!r}, M={self.M}, "
-            f"retained={len(self.retained)})"
+            f"Optimizer(d={self.space.n_parameters}, told={self.n_told}, best_y={self.best_y}, rule={self.rule!r}, "
+            f"M={self.M}, retained={len(self.retained)})"
         )
 
     # ---- what users do
 
-    def ask(self) -> FloatArray:
-        """Suggest a point (d,) to evaluate, in user units.
+    def ask(self, n: int | None = None, *, ids: bool = False) -> Any:
+        """Suggest a point to evaluate, or several.
 
-        The initial design first; then the best candidate under the surrogate of the retained subset. Asking again
-        without telling gives another point.
-        """
-        with self._lock:
-            return self._ask()
-
-    def _ask(self) -> FloatArray:
-        start = time.perf_counter()
-        updates = False
-        with self.timings.whole():
-            if self._iteration_seconds is not None and len(self._history) > self._n_modelled:
-                self._strategy.record(self._iteration_seconds, len(self._history))
-                self._iteration_seconds = None
-            if self._n_designed < len(self._design) and len(self._history) < self.n_init:
-                unit = self._design[self._n_designed]
-                self._n_designed += 1
-            else:
-                if len(self._history) > 0:
-                    updates = self._strategy.update(self._history)
-                    self._n_modelled = len(self._history)
-                unit = self._strategy.suggest(self._history, np.empty((0, self.space.dim)), 1)[0]
-            suggestion: FloatArray = self.space.from_unit(unit[None, :])[0]
-        self.last_ask_seconds = time.perf_counter() - start
-        if updates:
-            self._iteration_seconds = self.last_ask_seconds
-        return suggestion
-
-    def tell(self, x: ArrayLike, y: ArrayLike) -> None:
-        """Add one observation or many; never fits.
+        The initial design first; then the best candidate under the surrogate of the retained subset. What is suggested
+        is pending until it is told: asking again without telling gives another point.
 
         Parameters
         ----------
-        x : array of shape (d,) or (n, d)
-            Points in user units, within the bounds; a number where d is 1 and y is a number.
-        y : float or array of shape (n,)
-            What was observed there.
+        n : int, optional
+            Suggest so many points at once, all different, with one fit; fewer where a finite space has no more.
+        ids : bool
+            Whether to return each point as a `Suggestion`, with the `id` it may be told by.
+
+        Returns
+        -------
+        ndarray of shape (d,) or (n, d), list or dict, or a list of n of those
+            In the form of the bounds.
 
         Raises
         ------
-        ValueError
-            If a shape, a bound or finiteness is violated; nothing is added then, not even the good rows.
+        SpaceExhausted
+            If all points of a finite space are told or pending.
+        InfeasibleError
+            If no point that meets the constraints was found among 100,000.
         """
-        points = check_array("x", x)
-        values = check_array("y", y)
-        d = self.space.dim
-        if points.ndim <= 1:
-            if not (points.shape == (d,) or (d == 1 and points.ndim == 0)):
-                raise ValueError(f"x must have shape ({d},) or (n, {d}), got shape {points.shape}")
-            if values.size != 1:
-                raise ValueError(f"y must be one number for one point x, got shape {values.shape}")
-            points, values = points.reshape(1, d), values.reshape(1)
-        table = check_matrix("x", points, columns=d)
-        column = check_vector("y", values, size=len(table))
-        self.space.check_inside("x", table)
+        count = 1 if n is None else check_integer("n", n, at_least=1)
+        check_flag("ids", ids)
         with self._lock:
-            self._history.append(table, self.space.to_unit(table), self._sign * column)
+            numbers = self._ask(count)
+            points = self.space.show(np.stack([self._pending.row(number) for number in numbers]))
+        if ids:
+            points = [Suggestion(*pair) for pair in zip(numbers, points, strict=True)]
+        return points[0] if n is None else points
 
-    def predict(self, X: ArrayLike, return_std: bool = False) -> FloatArray | tuple[FloatArray, FloatArray]:
-        """Posterior mean (m,), and standard deviation, of the objective at X (m, d), all in user units.
+    def _ask(self, n: int) -> list[int]:
+        start = time.perf_counter()
+        before = self._proposals.n_modelled
+        with self.timings.whole():
+            if self._iteration_seconds is not None and self.n_told > before:
+                self._strategy.record(self._iteration_seconds, self.n_told)
+                self._iteration_seconds = None
+            numbers = self._proposals.make(n)
+        self.last_ask_seconds = time.perf_counter() - start
+        if self._proposals.n_modelled > before:
+            self._iteration_seconds = self.last_ask_seconds
+        return numbers
+
+    def predict(self, X: Any, return_std: bool = False) -> FloatArray | tuple[FloatArray, FloatArray]:
+        """Posterior mean (m,), and standard deviation, of the objective at m points X, in user units.
 
         Noise is not included. Predicting never changes later suggestions.
 
@@ -278,55 +264,58 @@ class Optimizer:
         ValueError
             If X has the wrong shape, or before anything was told.
         """
-        points = check_matrix("X", X, columns=self.space.dim)
+        rows = self.space.read_many("X", X)
         with self._lock:
-            mean, std = self._current_strategy().posterior(self.space.to_unit(points))
+            mean, std = self._current_strategy().posterior(self.space.to_unit(rows))
         return (self._sign * mean, std) if return_std else self._sign * mean
+
+    def best(self, by: str = "observed") -> Best:
+        """The best of the points evaluated: by the value observed there, or by what the model makes of all of them.
+
+        Parameters
+        ----------
+        by : {"observed", "model"}
+            The luckiest of many noisy values is not the best point; the largest posterior mean is a better guess.
+
+        Returns
+        -------
+        Best
+            `x`; `y`, the value observed or the posterior mean; `std`, the posterior standard deviation or None. All are
+            None while there is no value.
+        """
+        with self._lock:
+            if check_choice("by", by, ("observed", "model")) == "observed" or self.best_y is None:
+                return Best(self.best_x, self.best_y, None)
+            mean, std = self._current_strategy().posterior(self._history.unit)
+            index = int(np.argmax(np.where(np.isnan(self._history.y), -np.inf, mean)))
+            return Best(self._point(index), self._sign * float(mean[index]), float(std[index]))
 
     def result(self) -> OptimizeResult:
         """What was found so far, in SciPy's form.
 
-        Fields: `x`, `fun`, `nfev` (observations told), `x_iters` (n, d), `func_vals` (n,), `retained`, `M`,
-        `switched_at`, `timings` (seconds); `x` and `fun` are None before anything was told.
+        Fields: `x`, `fun` (best observed), `x_model`, `fun_model`, `fun_model_std` (best by the model), `nfev`
+        (observations told), `x_iters` (n points), `func_vals` (n,) with NaN where an evaluation failed, `n_failed`,
+        `retained`, `M`, `switched_at`, `timings` (seconds). The best are None before there is a value.
         """
-        return OptimizeResult(
-            x=self.best_x,
-            fun=self.best_y,
-            nfev=self.n_told,
-            x_iters=self.X,
-            func_vals=self.y,
-            retained=self.retained,
-            M=self.M,
-            switched_at=self.switched_at,
-            timings={**self.timings, "total": self.timings.total},
-        )
+        with self._lock:
+            observed, model = self.best(), self.best("model")
+            return OptimizeResult(
+                x=observed.x,
+                fun=observed.y,
+                x_model=model.x,
+                fun_model=model.y,
+                fun_model_std=model.std,
+                nfev=self.n_told,
+                n_failed=self.n_failed,
+                x_iters=self.X,
+                func_vals=self.y,
+                retained=self.retained,
+                M=self.M,
+                switched_at=self.switched_at,
+                timings={**self.timings, "total": self.timings.total},
+            )
 
     # ---- what users see
-
-    @property
-    def n_told(self) -> int:
-        """Observations told."""
-        return len(self._history)
-
-    @property
-    def X(self) -> FloatArray:
-        """Points told (n, d), in order; a copy."""
-        return self._history.X.copy()
-
-    @property
-    def y(self) -> FloatArray:
-        """Values told (n,), in order; a copy."""
-        return self._sign * self._history.y
-
-    @property
-    def best_x(self) -> FloatArray | None:
-        """Point (d,) of the best value told, the first of equals; None before anything was told."""
-        return self._history.X[self._history.best].copy() if self.n_told else None
-
-    @property
-    def best_y(self) -> float | None:
-        """Best value told."""
-        return float(self._sign * self._history.y[self._history.best]) if self.n_told else None
 
     @property
     def retained(self) -> IndexArray:
@@ -350,23 +339,14 @@ class Optimizer:
 
     # ---- how
 
-    def _initial_points(self, rng: np.random.Generator) -> FloatArray:
-        d = self.space.dim
-        if self.initial_design == "lhs":
-            points: FloatArray = qmc.LatinHypercube(d, rng=rng).random(self.n_init)
-        else:
-            power = int(np.ceil(np.log2(self.n_init)))
-            points = qmc.Sobol(d, rng=rng).random_base2(power)[: self.n_init]
-        return points
-
     def _current_strategy(self) -> Strategy:
         """The strategy fitted to everything told.
 
         A copy does the fitting, so that neither hyperparameters nor generators of this one move.
         """
-        if not self.n_told:
-            raise ValueError("predict needs at least one observation: call tell(x, y) first")
-        if self._n_modelled == self.n_told:
+        if self.n_told == self.n_failed:
+            raise ValueError("predict needs at least one observation that did not fail: call tell(x, y) first")
+        if self._proposals.n_modelled == self.n_told:
             return self._strategy
         twin = copy.deepcopy(self._strategy)
         twin.update(self._history)

@@ -1,7 +1,8 @@
 """What a strategy is: the model side of the optimizer.
 
 The optimizer keeps the books (space, design, history, timings, lock, result); a strategy fits a model to the history
-and says where to look next. It sees the unit cube only, and responses to be maximised.
+and says where to look next. It sees the model's cube only, where `Space.place` and `Space.project` give realisable
+points, and responses to be maximised, NaN where an evaluation failed.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from gssbo._typing import FloatArray, IndexArray
+from gssbo.choice import Admit
 from gssbo.gp import GaussianProcess
 from gssbo.history import History
 
@@ -31,22 +33,27 @@ class Strategy(Protocol):
         """
         ...
 
-    def suggest(self, history: History, pending: FloatArray, n: int) -> FloatArray:
-        """The next n points (n, d) to evaluate, in the unit cube.
+    def suggest(self, history: History, pending: FloatArray, n: int, admit: Admit) -> FloatArray:
+        """The next points to evaluate, in the model's cube: up to n different ones (n, D), realisable and admitted.
+
+        Where a strategy finds fewer, the optimizer looks for others at random.
 
         Parameters
         ----------
         history : History
             The one given to `update` just before; or empty, and then nothing has been fitted.
-        pending : ndarray of shape (p, d)
+        pending : ndarray of shape (p, D)
             Points suggested earlier and not told yet.
         n : int
             At least 1.
+        admit : callable
+            Mask (m,) of realisable unit points (m, D) that may be suggested: feasible, not told, not pending. See
+            `gssbo.choice` for the best of many.
         """
         ...
 
     def posterior(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Mean and standard deviation (m,) of the latent function at (m, d) unit points, in units of the history's y.
+        """Mean and standard deviation (m,) of the latent function at (m, D) unit points, in units of the history's y.
 
         As of the last `update`; noise is not included.
         """

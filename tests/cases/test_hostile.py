@@ -105,7 +105,7 @@ def test_masked_entries_are_not_data():
         optimizer.tell([0.1, 0.2], np.ma.masked_array([1.0], mask=[True]))
     with pytest.raises(ValueError, match=r"^x must have no masked entries"):
         optimizer.tell(np.ma.masked_array([0.1, 0.2], mask=[True, False]), 1.0)
-    with pytest.raises(ValueError, match=r"^fun must return one finite real number"):
+    with pytest.raises(ValueError, match=r"^fun must return one real number"):
         gssbo.minimize(lambda x: np.ma.masked, [(0, 1)], n_evals=3)
     assert optimizer.n_told == 0
 
@@ -122,10 +122,10 @@ def test_gradients_whatever_the_unit_of_x(scale):
 
 
 @pytest.mark.parametrize(
-    "value", [10**400, [[1.0], [1.0, 2.0]], b"3", bytearray(b"3"), np.timedelta64(5, "ns"), np.inf]
+    "value", [10**400, [[1.0], [1.0, 2.0]], b"3", bytearray(b"3"), np.timedelta64(5, "ns"), -np.inf]
 )
 def test_what_is_no_number_is_named(value):
-    with pytest.raises(ValueError, match=r"^fun must return one finite real number"):
+    with pytest.raises(ValueError, match=r"^fun must return one real number"):
         gssbo.minimize(lambda x: value, [(0, 1)], n_evals=3)
 
 

@@ -8,7 +8,7 @@ from gssbo.acquisition.improvement import (
     LogExpectedImprovement,
     ProbabilityOfImprovement,
 )
-from gssbo.acquisition.pointwise import IncreasingAcquisition, best_candidate
+from gssbo.acquisition.pointwise import IncreasingAcquisition
 from gssbo.acquisition.thompson import ThompsonSampling
 from gssbo.acquisition.ucb import UpperConfidenceBound
 
@@ -21,7 +21,6 @@ __all__ = [
     "ProbabilityOfImprovement",
     "ThompsonSampling",
     "UpperConfidenceBound",
-    "best_candidate",
 ]
 
 ACQUISITIONS: dict[str, type[Acquisition]] = {

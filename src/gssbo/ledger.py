@@ -1,0 +1,162 @@
+"""The ledger: what was asked and what was told, in the user's terms.
+
+Everything inside is maximised, in the model's cube; the sign flips once, in `tell`.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+
+from gssbo._typing import FloatArray
+from gssbo._validation import check_flag
+from gssbo.history import History
+from gssbo.observations import read_observations
+from gssbo.pending import Pending, Suggestion
+from gssbo.space import Space
+
+__all__ = ["Ledger"]
+
+
+class Ledger:
+    """A space, the history of observations in it, and the suggestions that are pending.
+
+    Parameters
+    ----------
+    space : Space
+    maximize : bool
+        Whether larger values are better.
+
+    Examples
+    --------
+    >>> ledger = Ledger(Space({"n": range(10), "c": ["u", "v"]}))
+    >>> ledger.tell([{"n": 3, "c": "u"}, {"n": 4, "c": "v"}, {"n": 5, "c": "v"}], [1.0, 0.5, float("nan")])
+    >>> ledger.best_x, ledger.best_y, ledger.n_told, ledger.n_failed
+    ({'n': 4, 'c': 'v'}, 0.5, 3, 1)
+    """
+
+    def __init__(self, space: Space, *, maximize: bool = False) -> None:
+        self.space = space
+        self.maximize = check_flag("maximize", maximize)
+        self._sign = 1.0 if self.maximize else -1.0
+        self._history = History(space.dim, space.empty())
+        self._pending = Pending(space.dim)
+        self._lock = threading.RLock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._lock = threading.RLock()
+
+    def tell(self, x: Any = None, y: Any = None, *, id: Any = None, noise_std: Any = None, failed: Any = False) -> None:
+        """Add one observation or many; never fits.
+
+        Parameters
+        ----------
+        x : point or points, or Suggestion or list of them
+            As `ask` gives them, or from elsewhere: an array of shape (d,) or (n, d), a list or dict of values, a list
+            of such points, a data frame with a column a parameter; a number where d is 1 and y is a number. A point
+            that is pending answers the suggestion. With `id`, what was evaluated instead, or nothing.
+        y : float or array of shape (n,)
+            What was observed there; NaN or the infinity that is worst where the evaluation failed.
+        id : int or sequence of int, optional
+            Numbers of the suggestions that are answered. The same value again changes nothing.
+        noise_std : float or array of shape (n,), optional
+            Known standard deviation of the noise of y, in units of y, beyond what the model finds in all of them.
+        failed : bool or array of shape (n,)
+            Whether the evaluation failed; y is not needed then.
+
+        Raises
+        ------
+        ValueError
+            If a shape, a bound, or a number is wrong, or an id was never asked or told with another value; nothing is
+            added then, not even the good rows.
+        """
+        self._tell(x, y, id=id, noise_std=noise_std, failed=failed)
+
+    def tell_named(self, x_name: str, x: Any, y_name: str, y: Any) -> None:
+        """`tell`, with other names for its arguments in messages."""
+        self._tell(x, y, names=(x_name, y_name))
+
+    def _tell(self, x: Any, y: Any, **options: Any) -> None:
+        with self._lock:
+            new = read_observations(self.space, self._pending, self._history, x, y, sign=self._sign, **options)
+            if len(new.y) == 0:
+                return
+            first = len(self._history)
+            self._history.append(new.rows, self.space.to_unit(new.rows), new.y, new.noise_std)
+            for k, number in enumerate(new.ids):
+                if number is not None:
+                    self._pending.settle(number, first + k)
+            self._pending.expire(len(self._history))
+
+    def forget(self, x: Any = None, *, id: int | None = None) -> None:
+        """Drop a pending suggestion, by its point or its id; without either, drop them all.
+
+        It may still be told later, and counts as not suggested before.
+
+        Raises
+        ------
+        ValueError
+            If it is not pending.
+        """
+        with self._lock:
+            if x is None and id is None:
+                dropped = self._pending.ids
+            else:
+                number = x.id if isinstance(x, Suggestion) else id
+                if number is None:
+                    rows, _ = self.space.read("x", x)
+                    number = self._pending.match(rows[0]) if len(rows) == 1 else None
+                if number not in self._pending.ids:
+                    raise ValueError(f"x or id must be of a pending suggestion, got {x if id is None else id!r}")
+                dropped = [number]
+            for number in dropped:
+                self._pending.forget(number)
+
+    @property
+    def n_told(self) -> int:
+        """Observations told, failed ones included."""
+        return len(self._history)
+
+    @property
+    def n_failed(self) -> int:
+        """Evaluations told that failed."""
+        return self._history.n_failed
+
+    @property
+    def pending(self) -> list[Suggestion]:
+        """Suggestions asked and neither told nor forgotten, in the order they were asked."""
+        with self._lock:
+            numbers = self._pending.ids
+            if not numbers:
+                return []
+            points = self.space.show(np.stack([self._pending.row(number) for number in numbers]))
+            return [Suggestion(*pair) for pair in zip(numbers, points, strict=True)]
+
+    @property
+    def X(self) -> Any:
+        """Points told, in order: an array (n, d), or a list of lists or dicts; a copy."""
+        return self.space.show(self._history.X)
+
+    @property
+    def y(self) -> FloatArray:
+        """Values told (n,), in order, NaN where an evaluation failed; a copy."""
+        return self._sign * self._history.y
+
+    @property
+    def best_x(self) -> Any:
+        """Point of the best value observed, the first of equals; None before there is one."""
+        return self._point(self._history.best) if self._history.best >= 0 else None
+
+    @property
+    def best_y(self) -> float | None:
+        """Best value observed; None before there is one."""
+        return self._sign * float(self._history.y[self._history.best]) if self._history.best >= 0 else None
+
+    def _point(self, index: int) -> Any:
+        return self.space.show(self._history.X[index : index + 1])[0]

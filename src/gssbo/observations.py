@@ -1,0 +1,163 @@
+"""What a user tells, read and checked before anything is entered in the books."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gssbo._typing import FloatArray
+from gssbo._validation import check_array, check_integer, check_vector
+from gssbo.history import History
+from gssbo.pending import FORGOTTEN, OPEN, Pending, Suggestion
+from gssbo.space import Rows, Space
+
+__all__ = ["Observations", "read_observations"]
+
+
+@dataclass(frozen=True)
+class Observations:
+    """Observations to enter: rows (n), responses to be maximised (n,), noise (n,), suggestions they answer or None."""
+
+    rows: Rows
+    y: FloatArray
+    noise_std: FloatArray | None
+    ids: list[int | None]
+
+
+def read_observations(
+    space: Space,
+    pending: Pending,
+    history: History,
+    x: Any,
+    y: Any,
+    *,
+    sign: float,
+    id: Any = None,
+    noise_std: Any = None,
+    failed: Any = False,
+    names: tuple[str, str] = ("x", "y"),
+) -> Observations:
+    """Read the arguments of `Optimizer.tell`, and leave out what was told before under the same id.
+
+    Raises
+    ------
+    ValueError
+        If anything is out of order; the books are as they were.
+    """
+    points, numbers = _points_and_ids(x, id)
+    if points is None and numbers is not None:
+        rows = np.stack([_row_asked(pending, history, number) for number in numbers])
+        single = not _is_many(id)
+    else:
+        rows, single = space.read(names[0], points)
+    if numbers is not None and len(numbers) != len(rows):
+        raise ValueError(f"id must have one entry a point ({len(rows)}), got {len(numbers)}")
+    responses = _responses(names[1], y, len(rows), single, failed, sign)
+    noise = None if noise_std is None else _noise(noise_std, len(rows))
+    if numbers is None:
+        return Observations(rows, responses, noise, _matches(pending, rows))
+    new = [k for k, number in enumerate(numbers) if _is_new(pending, history, number, responses[k], sign)]
+    return Observations(rows[new], responses[new], None if noise is None else noise[new], [numbers[k] for k in new])
+
+
+def _is_many(value: Any) -> bool:
+    return isinstance(value, list | tuple | range | np.ndarray)
+
+
+def _points_and_ids(x: Any, id: Any) -> tuple[Any, list[int] | None]:
+    """Points as the space reads them, and the numbers they go by; None where they go by their values."""
+    if id is not None:
+        numbers = [check_integer("id", each, at_least=0) for each in (id if _is_many(id) else [id])]
+        if len(set(numbers)) < len(numbers):
+            raise ValueError(f"id must hold each number once, got {numbers}")
+        return (x.x if isinstance(x, Suggestion) else x), numbers
+    if isinstance(x, Suggestion):
+        return x.x, [x.id]
+    if isinstance(x, list | tuple) and x and all(isinstance(each, Suggestion) for each in x):
+        return _points_and_ids([each.x for each in x], [each.id for each in x])
+    return x, None
+
+
+def _outcome(pending: Pending, number: int) -> int:
+    try:
+        return pending.outcome(number)
+    except IndexError:
+        raise ValueError(f"id must be of a suggestion, got {number} where {pending.n_asked} were asked") from None
+
+
+def _row_asked(pending: Pending, history: History, number: int) -> NDArray[Any]:
+    outcome = _outcome(pending, number)
+    if outcome == FORGOTTEN:
+        raise ValueError(f"id must be of a suggestion that is not forgotten, or come with its point, got {number}")
+    row: NDArray[Any] = pending.row(number) if outcome == OPEN else history.X[outcome]
+    return row
+
+
+def _is_new(pending: Pending, history: History, number: int, response: float, sign: float) -> bool:
+    """Whether an observation is no retry; a retry with another value is an error."""
+    outcome = _outcome(pending, number)
+    if outcome < 0:
+        return True
+    before = float(history.y[outcome])
+    if before == response or (np.isnan(before) and np.isnan(response)):
+        return False
+    raise ValueError(
+        f"y must be the value told before for suggestion {number}, {sign * before}, got {sign * response}; a "
+        "point observed once more is told without an id"
+    )
+
+
+def _matches(pending: Pending, rows: Rows) -> list[int | None]:
+    """The pending suggestion each row answers, if it does: the oldest of the same values."""
+    found: list[int | None] = [None] * len(rows)
+    if len(pending):
+        for k in np.flatnonzero(pending.seen(rows)):
+            number = pending.match(rows[k])
+            found[k] = None if number in found else number
+    return found
+
+
+def _responses(name: str, y: Any, n: int, single: bool, failed: Any, sign: float) -> FloatArray:
+    """Responses to be maximised (n,); NaN where the evaluation failed."""
+    flags = np.asarray(failed)
+    if flags.dtype != np.bool_ or flags.shape not in ((), (n,)):
+        raise ValueError(f"failed must be True or False, or one of them a point ({n}), got {failed!r}")
+    if y is None and flags.all():
+        return np.full(n, np.nan)
+    if y is None or (_is_many(y) and _holds_none(y)):
+        raise ValueError(f"{name} must be a number, or NaN where an evaluation failed, got {y!r}")
+    values = check_array(name, y)
+    if single:
+        if values.size != 1:
+            raise ValueError(f"{name} must be one number for one point x, got shape {values.shape}")
+        values = values.reshape(1)
+    values = check_vector(name, values, size=n, finite=False)
+    responses: FloatArray = np.where(flags, np.nan, sign * values)
+    if (responses == np.inf).any():
+        where = int(np.argmax(responses == np.inf))
+        raise ValueError(
+            f"{name} must be finite, got {values[where]} at index ({where},): no failure is infinitely good"
+        )
+    responses[responses == -np.inf] = np.nan
+    return responses
+
+
+def _holds_none(y: Any) -> bool:
+    try:
+        array = np.asarray(y)
+    except ValueError:  # ragged, and refused as such later
+        return False
+    return array.dtype == object and any(value is None for value in array.flat)
+
+
+def _noise(noise_std: Any, n: int) -> FloatArray:
+    values = check_array("noise_std", noise_std)
+    if values.size == 1:
+        values = np.full(n, float(values.reshape(())))
+    values = check_vector("noise_std", values, size=n)
+    if (values < 0.0).any():
+        raise ValueError(f"noise_std must be at least 0, got {values.min()}")
+    return values

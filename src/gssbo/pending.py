@@ -1,0 +1,123 @@
+"""Pending suggestions: asked and not told yet; and what became of the others."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gssbo._typing import FloatArray
+
+__all__ = ["Pending", "Suggestion"]
+
+OPEN, FORGOTTEN = -1, -2  # instead of an index into the history
+STALE = 1_000  # observations told since a suggestion was made, after which it is forgotten
+
+
+class Suggestion(NamedTuple):
+    """A suggested point and the number it goes by: `id` counts from 0, `x` is as `ask` gives it."""
+
+    id: int
+    x: Any
+
+
+class Pending:
+    """The books of what was asked.
+
+    Parameters
+    ----------
+    dim : int
+        Columns of the model's cube, D.
+
+    Examples
+    --------
+    >>> pending = Pending(1)
+    >>> [pending.add(np.array([x]), np.array([x / 10.0]), n_told=0) for x in (3.0, 5.0)]
+    [0, 1]
+    >>> pending.settle(0, index=7)
+    >>> pending.ids, pending.unit, pending.outcome(0)
+    ([1], array([[0.5]]), 7)
+    """
+
+    def __init__(self, dim: int) -> None:
+        self._dim = dim
+        self._outcomes: list[int] = []
+        self._open: dict[int, tuple[NDArray[Any], FloatArray, int]] = {}
+        self._by_key: dict[bytes, list[int]] = {}
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    @property
+    def n_asked(self) -> int:
+        """Suggestions made so far, pending or not."""
+        return len(self._outcomes)
+
+    @property
+    def ids(self) -> list[int]:
+        """Numbers of the pending ones, in the order they were asked."""
+        return list(self._open)
+
+    @property
+    def unit(self) -> FloatArray:
+        """Their points in the model's cube (p, D)."""
+        return np.array([unit for _, unit, _ in self._open.values()]).reshape(-1, self._dim)
+
+    @property
+    def n_distinct(self) -> int:
+        """Distinct points among them."""
+        return len(self._by_key)
+
+    def row(self, number: int) -> NDArray[Any]:
+        """Row of the space of a pending suggestion."""
+        return self._open[number][0]
+
+    def seen(self, rows: NDArray[Any]) -> NDArray[np.bool_]:
+        """Mask of the rows that are pending, to the bit."""
+        return np.array([row.tobytes() in self._by_key for row in rows], dtype=bool)
+
+    def match(self, row: NDArray[Any]) -> int | None:
+        """Number of the oldest pending suggestion of this row."""
+        numbers = self._by_key.get(row.tobytes())
+        return numbers[0] if numbers else None
+
+    def outcome(self, number: int) -> int:
+        """Index into the history of a suggestion told, or OPEN, or FORGOTTEN; an IndexError if it was never asked."""
+        if not 0 <= number < len(self._outcomes):
+            raise IndexError(number)
+        return self._outcomes[number]
+
+    def add(self, row: NDArray[Any], unit: FloatArray, *, n_told: int) -> int:
+        """Enter a suggestion made when so many observations were told, and return its number."""
+        number = len(self._outcomes)
+        self._outcomes.append(OPEN)
+        self._open[number] = row, unit, n_told
+        self._by_key.setdefault(row.tobytes(), []).append(number)
+        return number
+
+    def settle(self, number: int, index: int) -> None:
+        """Note that a suggestion, pending or forgotten, was told as number `index` of the history."""
+        self._close(number)
+        self._outcomes[number] = index
+
+    def forget(self, number: int) -> None:
+        """Drop a pending suggestion."""
+        self._close(number)
+        self._outcomes[number] = FORGOTTEN
+
+    def expire(self, n_told: int) -> None:
+        """Forget those made a thousand observations ago: whoever asked does not tell."""
+        while self._open:
+            oldest = next(iter(self._open))
+            if n_told - self._open[oldest][2] <= STALE:
+                break
+            self.forget(oldest)
+
+    def _close(self, number: int) -> None:
+        entry = self._open.pop(number, None)
+        if entry is not None:
+            key = entry[0].tobytes()
+            self._by_key[key].remove(number)
+            if not self._by_key[key]:
+                del self._by_key[key]

@@ -1,0 +1,103 @@
+"""Proposals: where the next suggestions come from. The initial design first, then a strategy, then anywhere."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gssbo._typing import FloatArray
+from gssbo.admission import Admission
+from gssbo.design import Design
+from gssbo.exceptions import InfeasibleError, SpaceExhausted
+from gssbo.history import History
+from gssbo.pending import Pending
+from gssbo.space import Space
+from gssbo.strategy import Strategy
+
+__all__ = ["Proposals"]
+
+
+class Proposals:
+    """Makes suggestions and enters them as pending.
+
+    Parameters
+    ----------
+    space : Space
+    history : History
+    pending : Pending
+    design : Design
+        Handed out until as many observations are told as it has points.
+    strategy : Strategy
+    repeats : bool
+        Whether points told may be suggested again.
+    rng : numpy.random.Generator
+        Source of points that neither design nor strategy could provide.
+
+    Attributes
+    ----------
+    n_modelled : int
+        Observations held when the strategy was last updated.
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        history: History,
+        pending: Pending,
+        design: Design,
+        strategy: Strategy,
+        *,
+        repeats: bool,
+        rng: np.random.Generator,
+    ) -> None:
+        self._space, self._history, self._pending = space, history, pending
+        self._admission = Admission(space, history, pending, repeats=repeats)
+        self._design, self._strategy, self._rng = design, strategy, rng
+        self.n_modelled = 0
+
+    def make(self, n: int) -> list[int]:
+        """Ids of n new pending suggestions; fewer where a finite space has no more, or no more feasible ones show.
+
+        Raises
+        ------
+        SpaceExhausted, InfeasibleError
+            If there is none at all. Nothing is pending then that was not before, as after any other exception.
+        """
+        ids: list[int] = []
+        n_taken = self._design.n_taken
+        try:
+            while len(ids) < n and len(self._history) < self._design.size:
+                point = self._design.take()
+                if point is None:
+                    break
+                ids += self._enter(point[None, :])
+            try:
+                if len(ids) < n:
+                    self._admission.require_more()
+                    ids += self._enter(self._modelled(n - len(ids)))
+                if len(ids) < n:
+                    ids += self._enter(self._admission.some(n - len(ids), self._rng))
+            except (SpaceExhausted, InfeasibleError):
+                if not ids:
+                    raise
+        except BaseException:
+            for number in ids:
+                self._pending.forget(number)
+            self._design.n_taken = n_taken
+            raise
+        return ids
+
+    def _modelled(self, n: int) -> FloatArray:
+        if len(self._history) > 0:
+            self._strategy.update(self._history)
+            self.n_modelled = len(self._history)
+        return self._strategy.suggest(self._history, self._pending.unit, n, self._admission)
+
+    def _enter(self, units: FloatArray) -> list[int]:
+        """Enter those of the unit points (m, D) that are admitted, and return their ids."""
+        ids = []
+        for i in range(len(units)):
+            unit = units[i : i + 1]
+            if self._admission(unit)[0]:
+                row = self._space.from_unit(unit)
+                ids.append(self._pending.add(row[0], self._space.to_unit(row)[0], n_told=len(self._history)))
+        return ids

@@ -1,0 +1,120 @@
+"""Forms of bounds: everything a user may write a space as, read into parameters.
+
+The form decides how suggestions come back: as an array where every parameter is real and none has a name, as a list of
+built-in values where there are others, as a dict where they have names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from numbers import Real as RealNumber
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gssbo._validation import check_matrix
+from gssbo.space.categorical import Categorical
+from gssbo.space.integer import Integer
+from gssbo.space.parameter import Parameter
+from gssbo.space.real import Real, check_range
+
+__all__ = ["Form", "read_bounds"]
+
+PRIORS = {"uniform": False, "log-uniform": True}  # scikit-optimize's words for log=
+KINDS = "a pair (low, high), a Real, Integer or Categorical, a range, bool, or a list of values"
+
+
+class Form(NamedTuple):
+    """Parameters, and their names where they have any."""
+
+    parameters: tuple[Parameter, ...]
+    names: tuple[str, ...] | None = None
+
+
+def read_bounds(bounds: Any) -> Form:
+    """Read bounds in any form; a ValueError names the parameter at fault."""
+    if hasattr(bounds, "lb") and hasattr(bounds, "ub"):
+        return _from_table(_scipy_table(bounds))
+    if isinstance(bounds, Mapping):
+        return _from_mapping(bounds)
+    if isinstance(bounds, np.ndarray) or not isinstance(bounds, Sequence) or isinstance(bounds, str | bytes):
+        return _from_table(bounds)
+    if len(bounds) == 0 or all(_is_pair_of_numbers(item) for item in bounds):
+        return _from_table(bounds)
+    return Form(tuple(_parameter(f"bounds[{i}]", item) for i, item in enumerate(bounds)))
+
+
+def _scipy_table(bounds: Any) -> Any:
+    lower, upper = np.atleast_1d(bounds.lb), np.atleast_1d(bounds.ub)
+    try:
+        return np.column_stack(np.broadcast_arrays(lower, upper))
+    except ValueError as error:
+        raise ValueError(
+            f"bounds must have as many lower as upper bounds, got lb of shape {lower.shape} and ub of {upper.shape}"
+        ) from error
+
+
+def _from_table(bounds: Any) -> Form:
+    table = check_matrix("bounds", bounds)
+    if table.shape[1] != 2:
+        raise ValueError(f"bounds must be (low, high) pairs, shape (d, 2), got shape {table.shape}")
+    return Form(tuple(_real(f"bounds[{i}]", low, high) for i, (low, high) in enumerate(table.tolist())))
+
+
+def _from_mapping(bounds: Mapping[Any, Any]) -> Form:
+    if not bounds:
+        raise ValueError(f"bounds must not be empty, got {bounds!r}")
+    for name in bounds:
+        if not isinstance(name, str):
+            raise ValueError(f"bounds must have text as names, got {name!r}")
+    return Form(tuple(_parameter(f"bounds[{name!r}]", item) for name, item in bounds.items()), tuple(bounds))
+
+
+def _real(where: str, low: Any, high: Any, log: bool = False) -> Real:
+    return Real(*check_range(where, low, high, log=log), log=log)
+
+
+def _parameter(where: str, item: Any) -> Parameter:
+    """One parameter, written in any way.
+
+    A pair of numbers is an interval of reals, whole numbers or not, as in SciPy; scikit-optimize, whose rules the lists
+    of values follow, takes two whole numbers for an integer.
+    """
+    if isinstance(item, Parameter):
+        return item
+    if item is bool:
+        return Categorical((False, True))
+    if isinstance(item, range):
+        if len(item) == 0:
+            raise ValueError(f"{where} must not be empty, got {item!r}")
+        return Integer(min(item[0], item[-1]), max(item[0], item[-1]), step=abs(item.step) if len(item) > 1 else 1)
+    if not isinstance(item, list | tuple | np.ndarray):
+        raise ValueError(f"{where} must be {KINDS}, got {item!r}")
+    values = item.tolist() if isinstance(item, np.ndarray) else list(item)
+    if len(values) == 3 and _is_number(values[0]) and _is_number(values[1]):
+        if values[2] is int:  # (low, high, type), as in bayes_opt
+            return _named(where, Integer, values[0], values[1])
+        if values[2] is float:
+            return _real(where, values[0], values[1])
+        if isinstance(values[2], str) and values[2] in PRIORS:
+            return _real(where, values[0], values[1], log=PRIORS[values[2]])
+    if len(values) == 2 and any(map(_is_number, values)) and not any(isinstance(v, str | bytes | bool) for v in values):
+        return _real(where, *values)
+    return _named(where, Categorical, values)
+
+
+def _named(where: str, kind: type[Integer] | type[Categorical], *values: Any) -> Parameter:
+    try:
+        return kind(*values)
+    except ValueError as error:
+        raise ValueError(f"{where} must be {KINDS}: {error}") from error
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, RealNumber | np.number) and not isinstance(value, bool | np.bool_)
+
+
+def _is_pair_of_numbers(item: Any) -> bool:
+    if isinstance(item, np.ndarray):
+        return item.shape == (2,) and item.dtype.kind in "fiu"
+    return isinstance(item, list | tuple) and len(item) == 2 and all(map(_is_number, item))

@@ -1,0 +1,131 @@
+"""Whole-number parameters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from gssbo._typing import FloatArray, IndexArray
+from gssbo._validation import check_flag, check_integer
+from gssbo.space.parameter import LAST_DRAW, Column, Discrete, Misfit, builtin, number, refuse, set_all
+
+__all__ = ["Integer"]
+
+LARGEST = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True)
+class Integer(Discrete):
+    """A whole number between `low` and `high`, both included, as a Python int.
+
+    Parameters
+    ----------
+    low, high : int
+        Within 64 bits; equal ones fix the parameter.
+    log : bool
+        Whether the model and the design see its logarithm. Needs low >= 1.
+    step : int
+        Only low, low + step, low + 2 step, ... up to `high`. Not with `log`.
+
+    Raises
+    ------
+    ValueError
+        If the ends are reversed or too large, or do not suit `log` or `step`.
+
+    Examples
+    --------
+    >>> Integer(16, 256, step=16)
+    Integer(low=16, high=256, log=False, step=16)
+    """
+
+    dtype: ClassVar[str] = "i8"
+
+    low: int
+    high: int
+    log: bool = field(default=False, kw_only=True)
+    step: int = field(default=1, kw_only=True)
+
+    def __post_init__(self) -> None:
+        low, high = check_integer("low", self.low), check_integer("high", self.high)
+        log, step = check_flag("log", self.log), check_integer("step", self.step, at_least=1)
+        if low > high:
+            raise ValueError(f"Integer must have low <= high, got ({low}, {high})")
+        if max(abs(low), abs(high), high - low) >= LARGEST:
+            raise ValueError(f"Integer must have bounds and a width below 2^63 - 1, got ({low}, {high})")
+        if log and low < 1:
+            raise ValueError(f"Integer must have low >= 1 with log=True, got ({low}, {high})")
+        if log and step != 1:
+            raise ValueError(f"step must be 1 with log=True, got {step}")
+        set_all(self, low=low, high=high, log=log, step=step)
+
+    @property
+    def n_values(self) -> float:
+        """See `Parameter`."""
+        return (self.high - self.low) // self.step + 1
+
+    @property
+    def limits(self) -> str:
+        """For messages."""
+        return f"bounds are ({self.low}, {self.high})" + (f" in steps of {self.step}" if self.step > 1 else "")
+
+    def store(self, values: Sequence[Any] | Column) -> Column:
+        """See `Parameter`; 64.0 is 64."""
+        if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
+            column = values
+        else:
+            column = np.array([whole(i, value) for i, value in enumerate(values)], dtype=object)
+        refuse(values, (column < self.low) | (column > self.high), "lie within bounds")
+        stored: Column = column.astype(np.int64)
+        refuse(values, (stored - self.low) % self.step != 0, "lie on the steps")
+        return stored
+
+    def show(self, column: Column) -> list[Any]:
+        """See `Parameter`."""
+        values: list[Any] = column.tolist()
+        return values
+
+    def codes(self, column: Column) -> IndexArray:
+        """See `Discrete`."""
+        return (column - self.low) // self.step
+
+    def at(self, codes: IndexArray) -> Column:
+        """See `Parameter`."""
+        return self.low + np.asarray(codes, dtype=np.int64) * self.step
+
+    def encode(self, column: Column) -> FloatArray:
+        """Linear or logarithmic, between half a step below the lowest and half a step above the highest."""
+        if not self.log:
+            return super().encode(column)
+        start, span = self._log_range
+        unit: FloatArray = (np.log(column.astype(np.float64)) - start) / span
+        return unit[:, None]
+
+    def _codes_at(self, u: FloatArray) -> IndexArray:
+        if not self.log:
+            return super()._codes_at(u)
+        start, span = self._log_range
+        floats = np.rint(np.exp(start + np.clip(u, 0.0, 1.0) * span))
+        beyond = (floats >= self.high) | (u >= LAST_DRAW)
+        values = np.where(beyond, self.low, np.maximum(floats, self.low)).astype(np.int64)
+        values[beyond] = self.high
+        return values - self.low
+
+    @property
+    def _log_range(self) -> tuple[float, float]:
+        start = math.log(self.low - 0.5)
+        return start, math.log(self.high + 0.5) - start
+
+
+def whole(where: int, value: Any) -> int:
+    """Return a user value as an int, or raise a `Misfit`."""
+    value = builtin(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    floating = number(where, value)
+    if floating.is_integer():
+        return int(floating)
+    raise Misfit(where, value, "be a whole number")

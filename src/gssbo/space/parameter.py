@@ -1,0 +1,160 @@
+"""What a parameter is: the values it may take, how they are stored, and how the model sees them.
+
+Notation
+--------
+stored      a column (n,) of values as the history keeps them: float64, int64, or the number of a category
+code        0, 1, ..., n_values - 1: the place of a value of a discrete parameter among its values
+unit        the columns (n, n_columns) of the model's unit cube that stand for a parameter
+draw        a number in [0, 1], one for each parameter that is free: uniform draws give uniform values
+
+A real parameter is one column. So is an integer, at the centre of its share of the unit interval: uniform draws hit
+every integer equally often, and the model sees nothing but integers.
+
+A category is one of k columns ("one-hot"), 1 / sqrt(2) high: any two categories are a distance of 1 apart, as two ends
+of a side are, so none is nearer to one than to another, and renaming or reordering them changes nothing. Each column
+has its own lengthscale, so a fit can set one category apart from all others. Two categories need one column, 0 or 1,
+and a parameter of a single value none.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gssbo._typing import FloatArray, IndexArray
+
+__all__ = ["Column", "Discrete", "Misfit", "Parameter", "builtin", "number", "refuse", "set_all"]
+
+Column = NDArray[Any]
+
+ROUNDING = 1e-9  # of a side: how far outside its bounds a told coordinate may stand, to admit a round trip
+LAST_DRAW = 1.0 - 2.0**-53  # the largest number a generator's `random` returns
+
+
+class Misfit(ValueError):
+    """A value that a parameter cannot take; `where` is its position in the column."""
+
+    def __init__(self, where: int, value: Any, rule: str) -> None:
+        super().__init__(f"position {where} must {rule}, got {value!r}")
+        self.where, self.value, self.rule = where, value, rule
+
+
+class Parameter(ABC):
+    """One parameter of a space; `Real`, `Integer` and `Categorical` are the kinds there are."""
+
+    dtype: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def n_values(self) -> float:
+        """How many values there are; inf for an interval."""
+
+    @property
+    def n_columns(self) -> int:
+        """Columns of the model's cube; none where the value is fixed."""
+        return int(self.n_values > 1)
+
+    @property
+    @abstractmethod
+    def limits(self) -> str:
+        """What the values are, for messages."""
+
+    @property
+    def numeric(self) -> bool:
+        """Whether all values are numbers."""
+        return True
+
+    def resolved(self) -> Parameter:
+        """The parameter that does the work: itself, unless another kind stands behind it."""
+        return self
+
+    @abstractmethod
+    def store(self, values: Sequence[Any] | Column) -> Column:
+        """Stored column of user values; raises `Misfit` at the first that is not one of this parameter's."""
+
+    @abstractmethod
+    def show(self, column: Column) -> list[Any]:
+        """User values, of built-in types, of a stored column."""
+
+    @abstractmethod
+    def encode(self, column: Column) -> FloatArray:
+        """Unit columns (n, n_columns) of a stored column."""
+
+    @abstractmethod
+    def decode(self, unit: FloatArray) -> Column:
+        """Stored column of the values nearest to unit columns (n, n_columns)."""
+
+    @abstractmethod
+    def place(self, draws: FloatArray) -> FloatArray:
+        """Unit columns (n, n_columns) of the values at draws (n,)."""
+
+    @abstractmethod
+    def at(self, codes: IndexArray) -> Column:
+        """Stored column of the values with these codes."""
+
+    def numbers(self, column: Column) -> FloatArray:
+        """The values as floats, for linear constraints; NaN for what is no number."""
+        return column.astype(np.float64)
+
+
+class Discrete(Parameter):
+    """A parameter whose values can be counted."""
+
+    @abstractmethod
+    def codes(self, column: Column) -> IndexArray:
+        """Codes (n,) of a stored column."""
+
+    def encode(self, column: Column) -> FloatArray:
+        """The centre of the value's share of the unit interval."""
+        unit: FloatArray = ((self.codes(column).astype(np.float64) + 0.5) / self.n_values)[:, None]
+        return unit
+
+    def decode(self, unit: FloatArray) -> Column:
+        """The value in whose share the number lies."""
+        return self.at(self._codes_at(unit[:, 0]))
+
+    def place(self, draws: FloatArray) -> FloatArray:
+        """See `Parameter`."""
+        return self.encode(self.at(self._codes_at(draws)))
+
+    def _codes_at(self, u: FloatArray) -> IndexArray:
+        """Equal shares of the unit interval; where doubles cannot tell all of them apart, the last is in reach."""
+        last = int(self.n_values) - 1
+        width = self.n_values if self.n_values < 2.0**52 else self.n_values / LAST_DRAW
+        floats = np.floor(u * width)
+        beyond = floats >= float(last)
+        codes = np.where(beyond, 0.0, np.maximum(floats, 0.0)).astype(np.int64)
+        codes[beyond] = last
+        return codes
+
+
+def set_all(parameter: Parameter, **values: Any) -> None:
+    """Set fields of a frozen dataclass while it is made."""
+    for name, value in values.items():
+        object.__setattr__(parameter, name, value)
+
+
+def builtin(value: Any) -> Any:
+    """Return NumPy scalars as built-in ones, anything else as it is."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def number(where: int, value: Any) -> float:
+    """Return a user value as a float, or raise a `Misfit`."""
+    if not isinstance(value, bool | np.bool_ | str | bytes):
+        try:
+            return float(value)
+        except (TypeError, ValueError, OverflowError):
+            pass
+    raise Misfit(where, value, "be a real number")
+
+
+def refuse(values: Sequence[Any] | Column, bad: NDArray[np.bool_], rule: str) -> None:
+    """Raise a `Misfit` at the first bad value."""
+    if bad.any():
+        where = int(np.argmax(bad))
+        raise Misfit(where, builtin(values[where]), rule)

@@ -1,0 +1,67 @@
+"""Points as users write them: arrays, lists, dicts, tables, one or many; read into columns, a parameter each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gssbo._validation import check_array, check_matrix
+
+__all__ = ["read_array", "read_columns"]
+
+
+def read_array(name: str, value: Any, d: int) -> tuple[Any, bool]:
+    """Return points of d real parameters as a float64 copy (n, d), and whether it was one point."""
+    points = check_array(name, value)
+    single = points.ndim <= 1
+    if single:
+        if not (points.shape == (d,) or (d == 1 and points.ndim == 0)):
+            raise ValueError(f"{name} must have shape ({d},) or (n, {d}), got shape {points.shape}")
+        points = points.reshape(1, d)
+    return check_matrix(name, points, columns=d), single
+
+
+def read_columns(name: str, value: Any, d: int, names: tuple[str, ...] | None) -> tuple[list[Any], bool]:
+    """Return d columns of user values, and whether it was one point.
+
+    One point is a dict of values, or a list of d of them; many are a list of such, a dict or a data frame of columns,
+    or an array of d columns. A lone value is a point where d is 1.
+    """
+    if hasattr(value, "columns") and hasattr(value, "iloc"):
+        value = {key: value[key].tolist() for key in value.columns}
+    if isinstance(value, Mapping):
+        row = by_name(name, value, d, names)
+        if all(isinstance(item, list | np.ndarray) or hasattr(item, "iloc") for item in row):
+            columns = [list(item) for item in row]
+            if len({len(column) for column in columns}) > 1:
+                raise ValueError(f"{name} must have columns of one length, got {[len(column) for column in columns]}")
+            return columns, False
+        return [[item] for item in row], True
+    if isinstance(value, np.ndarray) and value.ndim == 2:
+        return list(value.T) if value.shape[1] == d else wrong(name, value.shape[1], d), False
+    if isinstance(value, str | bytes) or not isinstance(value, Sequence | np.ndarray):
+        return ([[value]] if d == 1 else wrong(name, 1, d)), True
+    items = list(value) if not (isinstance(value, np.ndarray) and value.ndim == 0) else [value.item()]
+    if items and all(isinstance(item, Mapping) for item in items):
+        return [list(column) for column in zip(*(by_name(name, item, d, names) for item in items), strict=True)], False
+    if items and all(isinstance(item, list | tuple | np.ndarray) and len(item) == d for item in items):
+        return [list(column) for column in zip(*items, strict=True)], False
+    return [[item] for item in items] if len(items) == d else wrong(name, len(items), d), True
+
+
+def by_name(name: str, point: Mapping[Any, Any], d: int, names: tuple[str, ...] | None) -> list[Any]:
+    """The values of a dict in the order of the parameters."""
+    if names is None:
+        raise ValueError(f"{name} must be a list of {d} values, one a parameter (they have no names), got {point!r}")
+    missing = [key for key in names if key not in point]
+    unknown = [key for key in point if key not in names]
+    if missing or unknown:
+        raise ValueError(f"{name} must have the keys {list(names)}, got none of {missing} and unknown {unknown}")
+    return [point[key] for key in names]
+
+
+def wrong(name: str, found: int, d: int) -> Any:
+    """Raise the error of a point of another length."""
+    raise ValueError(f"{name} must have {d} values, one a parameter, or be a list of such points, got {found}")

@@ -1,0 +1,203 @@
+"""Real parameters: an interval, its logarithm, or a grid."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, ClassVar
+
+import numpy as np
+
+from gssbo._typing import FloatArray, IndexArray
+from gssbo._validation import check_flag, check_real
+from gssbo.space.parameter import ROUNDING, Column, Discrete, Parameter, number, refuse, set_all
+
+__all__ = ["Real", "check_range"]
+
+LONGEST = 1_000_000  # values on the grid of a real parameter with a step
+
+
+def check_range(name: str, low: Any, high: Any, *, log: bool = False) -> tuple[float, float]:
+    """Return the ends of a real interval as floats, or raise a ValueError that names it."""
+    ends = check_real(name, low) + 0.0, check_real(name, high) + 0.0  # no -0.0: values are compared by their bits
+    if ends[0] > ends[1]:
+        raise ValueError(f"{name} must have low <= high, got {ends}")
+    if not math.isfinite(ends[1] - ends[0]):
+        raise ValueError(f"{name} must have a finite high - low, got {ends}")
+    if log and ends[0] <= 0.0:
+        raise ValueError(f"{name} must have low > 0 with log=True, got {ends}")
+    return ends
+
+
+@dataclass(frozen=True)
+class Real(Parameter):
+    """A real number between `low` and `high`, both included.
+
+    Parameters
+    ----------
+    low, high : float
+        Equal ones fix the parameter.
+    log : bool
+        Whether the model and the design see its logarithm: for what spans decades. Needs low > 0.
+    step : float, optional
+        Only low, low + step, low + 2 step, ... up to `high`; computed in decimal, so that Real(0.1, 0.7, step=0.2) is
+        0.1, 0.3, 0.5, 0.7 to the bit. Not with `log`.
+
+    Raises
+    ------
+    ValueError
+        If the ends are not finite, reversed, too far apart for a double, or do not suit `log` or `step`.
+
+    Examples
+    --------
+    >>> Real(1e-5, 1e-1, log=True)
+    Real(low=1e-05, high=0.1, log=True, step=None)
+    """
+
+    dtype: ClassVar[str] = "f8"
+
+    low: float
+    high: float
+    log: bool = field(default=False, kw_only=True)
+    step: float | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        log = check_flag("log", self.log)
+        low, high = check_range("Real", self.low, self.high, log=log)
+        set_all(self, low=low, high=high, log=log)
+        if self.step is not None:
+            step = check_real("step", self.step, above=0.0)
+            if log:
+                raise ValueError(f"step must not be given with log=True, got {self.step}")
+            if (high - low) / step > LONGEST:
+                raise ValueError(f"step must leave at most {LONGEST} values between {low} and {high}, got {step}")
+            set_all(self, step=step)
+
+    def resolved(self) -> Parameter:
+        """A `Stepped` one if there is a step."""
+        return self if self.step is None else Stepped(self.low, self.high, self.step)
+
+    @property
+    def n_values(self) -> float:
+        """1 or inf, without a step."""
+        return 1 if self.low == self.high else math.inf
+
+    @property
+    def limits(self) -> str:
+        """For messages."""
+        return f"bounds are ({self.low}, {self.high})"
+
+    def store(self, values: Sequence[Any] | Column) -> Column:
+        """See `Parameter`."""
+        column = real_column(values)
+        slack = ROUNDING * (self.high - self.low)
+        low, high = self.low - slack, self.high + slack
+        if self.log:  # a side is measured in the logarithm here
+            spread = 1.0 + ROUNDING * math.log(self.high / self.low)
+            low, high = self.low / spread, self.high * spread
+        refuse(values, (column < low) | (column > high), "lie within bounds")
+        return column
+
+    def show(self, column: Column) -> list[Any]:
+        """See `Parameter`."""
+        values: list[Any] = column.tolist()
+        return values
+
+    def encode(self, column: Column) -> FloatArray:
+        """See `Parameter`."""
+        if self.log:
+            start, span = self._log_range
+            unit = (np.log(np.clip(column, self.low, self.high)) - start) / span
+            unit = np.where(column >= self.high, 1.0, np.where(column <= self.low, 0.0, unit))
+        else:
+            unit = (column - self.low) / (self.high - self.low)
+        clipped: FloatArray = np.clip(unit, 0.0, 1.0)[:, None]
+        return clipped
+
+    def decode(self, unit: FloatArray) -> Column:
+        """See `Parameter`."""
+        u = unit[:, 0]
+        if self.log:
+            start, span = self._log_range
+            values = np.where(u >= 1.0, self.high, np.where(u <= 0.0, self.low, np.exp(start + u * span)))
+        else:
+            values = self.low + u * (self.high - self.low)
+        return np.clip(values, self.low, self.high)
+
+    def place(self, draws: FloatArray) -> FloatArray:
+        """See `Parameter`."""
+        return draws[:, None]
+
+    def at(self, codes: IndexArray) -> Column:
+        """The fixed value."""
+        return np.full(len(codes), self.low)
+
+    @property
+    def _log_range(self) -> tuple[float, float]:
+        return math.log(self.low), math.log(self.high) - math.log(self.low)
+
+
+@dataclass(frozen=True)
+class Stepped(Discrete):
+    """A `Real` with a step."""
+
+    dtype: ClassVar[str] = "f8"
+
+    low: float
+    high: float
+    step: float
+
+    def __post_init__(self) -> None:
+        low, high, step = (Decimal(repr(value)) for value in (self.low, self.high, self.step))
+        values = np.array([float(low + k * step) for k in range(int((high - low) // step) + 1)])
+        if not (np.diff(values) > 0.0).all():
+            raise ValueError(f"step must tell values apart at {self.low}, got {self.step}")
+        object.__setattr__(self, "_values", values)
+
+    _values: FloatArray = field(init=False, repr=False, compare=False)
+
+    @property
+    def n_values(self) -> float:
+        """See `Parameter`."""
+        return len(self._values)
+
+    @property
+    def limits(self) -> str:
+        """For messages."""
+        return f"bounds are ({self.low}, {self.high}) in steps of {self.step}"
+
+    def store(self, values: Sequence[Any] | Column) -> Column:
+        """The nearest value of the grid, which must be near."""
+        column = real_column(values)
+        slack = ROUNDING * self.step
+        refuse(values, (column < self.low - slack) | (column > self.high + slack), "lie within bounds")
+        stored = self._values[self.codes(column)]
+        allowed = slack + 4.0 * np.spacing(np.abs(stored))
+        refuse(values, np.abs(stored - column) > allowed, "lie on the steps")
+        return stored
+
+    def show(self, column: Column) -> list[Any]:
+        """See `Parameter`."""
+        values: list[Any] = column.tolist()
+        return values
+
+    def codes(self, column: Column) -> IndexArray:
+        """The nearest."""
+        floats = np.rint((column - self.low) / self.step)
+        return np.clip(floats, 0, self.n_values - 1).astype(np.int64)
+
+    def at(self, codes: IndexArray) -> Column:
+        """See `Parameter`."""
+        return self._values[codes]
+
+
+def real_column(values: Sequence[Any] | Column) -> FloatArray:
+    """Float column of user values, or a `Misfit` at the first that is no finite real number."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in "fiu":
+        column = values.astype(np.float64)
+    else:
+        column = np.array([number(i, value) for i, value in enumerate(values)], dtype=np.float64)
+    refuse(values, ~np.isfinite(column), "be finite")
+    return column + 0.0  # no -0.0: values are compared by their bits

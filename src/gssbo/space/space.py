@@ -1,0 +1,228 @@
+"""The search space: the user's parameters on one side, the model's unit cube on the other.
+
+Notation
+--------
+rows        stored points: float64 (n, d) where all parameters are real, else a structured array (n,), a field each
+U           unit points (n, D): columns of the model's cube; realisable where they stand for a point of the space
+draws       numbers in [0, 1], (n, p), one for each free parameter: uniform draws give uniform points
+
+A fixed parameter has no column and no draw. `gssbo.space.parameter` says what the columns of the others are.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gssbo._typing import FloatArray, IndexArray
+from gssbo._validation import check_matrix
+from gssbo.space.constraints import Constraints
+from gssbo.space.forms import read_bounds
+from gssbo.space.parameter import ROUNDING, Misfit
+from gssbo.space.points import read_array, read_columns
+from gssbo.space.real import Real
+
+__all__ = ["Rows", "Space"]
+
+Rows: TypeAlias = NDArray[Any]
+
+
+class Space:
+    """Parameters, and constraints among them.
+
+    Parameters
+    ----------
+    bounds : sequence, array of shape (d, 2), scipy.optimize.Bounds, or dict
+        One entry a parameter: a pair (low, high) of reals, a `Real`, `Integer` or `Categorical`, a `range`, `bool`, a
+        list of values, (low, high, "log-uniform"), or (low, high, int). A dict gives names. Equal ends fix a parameter.
+    constraints : LinearConstraint, NonlinearConstraint, or a sequence of them, optional
+        What points must meet to be suggested.
+
+    Raises
+    ------
+    ValueError
+        If the bounds are empty, not finite, reversed, or no bounds at all; the message names the parameter.
+
+    Examples
+    --------
+    >>> from gssbo.space import Integer
+    >>> space = Space({"rate": Real(1e-4, 1.0, log=True), "units": Integer(1, 4), "act": ["relu", "gelu"]})
+    >>> rows, _ = space.read("x", {"rate": 1e-2, "units": 2, "act": "gelu"})
+    >>> space.to_unit(rows)
+    array([[0.5  , 0.375, 1.   ]])
+    >>> space.show(space.from_unit(np.array([[0.0, 0.9, 0.2]])))
+    [{'rate': 0.0001, 'units': 4, 'act': 'relu'}]
+    """
+
+    def __init__(self, bounds: Any, constraints: Any = None) -> None:
+        form = read_bounds(bounds)
+        self.parameters, self.names = form.parameters, form.names
+        self._kinds = [parameter.resolved() for parameter in self.parameters]
+        free = [i for i, kind in enumerate(self._kinds) if kind.n_columns > 0]
+        self.discrete = any(math.isfinite(self._kinds[i].n_values) for i in free)
+        self.size: float = math.prod(kind.n_values for kind in self._kinds)
+        self._reals = all(isinstance(parameter, Real) for parameter in self.parameters)
+        self._dtype = np.dtype([(f"{i}", kind.dtype) for i, kind in enumerate(self._kinds)])
+        self._free = free
+        edges = np.cumsum([0, *(kind.n_columns for kind in self._kinds)])
+        self._columns = [slice(int(edge[0]), int(edge[1])) for edge in pairwise(edges)]
+        # Constants alone keep one idle column, so that a model has something to stand on.
+        self.dim: int = max(int(edges[-1]), 1)
+        self.n_draws: int = max(len(free), 1)
+        self._box: tuple[FloatArray, FloatArray, FloatArray] | None = None
+        if len(free) == self.n_parameters and all(isinstance(k, Real) and not k.log for k in self._kinds):
+            low, high = np.array([[k.low, k.high] for k in self._kinds if isinstance(k, Real)]).T.copy()
+            self._box = low, high, high - low
+        self._constraints = Constraints(constraints, [parameter.numeric for parameter in self.parameters])
+
+    def __repr__(self) -> str:
+        names = self.names or [f"{i}" for i in range(self.n_parameters)]
+        inside = ", ".join(f"{name}: {each!r}" for name, each in zip(names, self.parameters, strict=True))
+        return f"Space({inside})"
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of parameters d, fixed ones included."""
+        return len(self.parameters)
+
+    @property
+    def constrained(self) -> bool:
+        """Whether there are constraints."""
+        return len(self._constraints) > 0
+
+    # ---- the user's side
+
+    @property
+    def is_array(self) -> bool:
+        """Whether points are shown as arrays: all parameters are real and none has a name."""
+        return self._reals and self.names is None
+
+    def read(self, name: str, value: Any) -> tuple[Rows, bool]:
+        """Rows of one user point or of many, and whether it was one.
+
+        Raises
+        ------
+        ValueError
+            If a shape, a key or a value is not the space's; the message names `name`, the parameter and the value.
+        """
+        if self.is_array:
+            table, single = read_array(name, value, self.n_parameters)
+            return self._store_table(name, table), single
+        columns, single = read_columns(name, value, self.n_parameters, self.names)
+        return self._store(name, columns), single
+
+    def read_many(self, name: str, value: Any) -> Rows:
+        """Rows of many user points; one point alone is an error."""
+        if self.is_array:
+            return self._store_table(name, check_matrix(name, value, columns=self.n_parameters))
+        rows, single = self.read(name, value)
+        if single:
+            raise ValueError(f"{name} must be a list of points, got one point {value!r}")
+        return rows
+
+    def show(self, rows: Rows) -> Any:
+        """User points of rows: an array (n, d), or a list of n lists or dicts of built-in values."""
+        if self.is_array:
+            return rows.copy()
+        columns = [kind.show(self._column(rows, i)) for i, kind in enumerate(self._kinds)]
+        points = zip(*columns, strict=True)
+        if self.names is None:
+            return [list(point) for point in points]
+        return [dict(zip(self.names, point, strict=True)) for point in points]
+
+    # ---- the model's side
+
+    def to_unit(self, rows: Rows) -> FloatArray:
+        """Map rows to the unit cube (n, D), clipped to it."""
+        if self._box is not None:
+            low, _, width = self._box
+            unit: FloatArray = np.clip((rows - low) / width, 0.0, 1.0)
+            return unit
+        out = np.zeros((len(rows), self.dim))
+        for i in self._free:
+            out[:, self._columns[i]] = self._kinds[i].encode(self._column(rows, i))
+        return out
+
+    def from_unit(self, U: FloatArray) -> Rows:
+        """Map (n, D) unit points to the rows nearest to them; never outside the bounds, not by a rounding unit."""
+        if self._box is not None:
+            low, high, width = self._box
+            points: FloatArray = np.clip(low + U * width, low, high)
+            return points
+        first = np.zeros(len(U), dtype=np.int64)
+        return self._rows(
+            [
+                kind.decode(U[:, self._columns[i]]) if i in self._free else kind.at(first)
+                for i, kind in enumerate(self._kinds)
+            ]
+        )
+
+    def place(self, draws: FloatArray) -> FloatArray:
+        """Unit points (n, D), realisable, at draws (n, p): uniform over the space for uniform draws."""
+        if not self.discrete:
+            return draws
+        columns = [self._kinds[i].place(draws[:, k]) for k, i in enumerate(self._free)]
+        return np.ascontiguousarray(np.hstack(columns))
+
+    def project(self, U: FloatArray) -> FloatArray:
+        """The realisable unit points (n, D) nearest to U (n, D), column by column."""
+        return self.to_unit(self.from_unit(U)) if self.discrete else U
+
+    def at(self, indices: IndexArray) -> Rows:
+        """Rows number 0, 1, ..., size - 1 of a finite space."""
+        rest = np.asarray(indices, dtype=np.int64)
+        columns = []
+        for kind in self._kinds[::-1]:
+            rest, codes = np.divmod(rest, int(kind.n_values))
+            columns.append(kind.at(codes))
+        return self._rows(columns[::-1])
+
+    def feasible(self, rows: Rows) -> NDArray[np.bool_]:
+        """Mask (n,) of the rows that meet the constraints."""
+        if not self.constrained:
+            return np.ones(len(rows), dtype=bool)
+        numbers = np.column_stack([kind.numbers(self._column(rows, i)) for i, kind in enumerate(self._kinds)])
+        return self._constraints.met(numbers, list(self.show(rows)))
+
+    def empty(self) -> Rows:
+        """No rows, of the right type."""
+        return np.empty((0, self.n_parameters)) if self._reals else np.empty(0, dtype=self._dtype)
+
+    # ---- how
+
+    def _column(self, rows: Rows, i: int) -> NDArray[Any]:
+        column: NDArray[Any] = rows[:, i] if self._reals else rows[f"{i}"]
+        return column
+
+    def _rows(self, columns: list[NDArray[Any]]) -> Rows:
+        if self._reals:
+            return np.column_stack(columns)
+        rows = np.empty(len(columns[0]), dtype=self._dtype)
+        for i, column in enumerate(columns):
+            rows[f"{i}"] = column
+        return rows
+
+    def _store_table(self, name: str, table: FloatArray) -> Rows:
+        """`_store` for a table (n, d) of finite numbers, at once where it can be."""
+        if self._box is not None:
+            low, high, width = self._box
+            if (table >= low - ROUNDING * width).all() and (table <= high + ROUNDING * width).all():
+                return np.add(table, 0.0, out=table)  # no -0.0: rows are compared by their bits
+        return self._store(name, list(table.T))
+
+    def _store(self, name: str, columns: list[Any]) -> Rows:
+        stored = []
+        for i, (kind, column) in enumerate(zip(self._kinds, columns, strict=True)):
+            try:
+                stored.append(kind.store(column))
+            except Misfit as misfit:
+                label = i if self.names is None else repr(self.names[i])
+                raise ValueError(
+                    f"{name} must {misfit.rule}, got {misfit.value!r} for parameter {label} of point {misfit.where}, "
+                    f"whose {kind.limits}"
+                ) from None
+        return self._rows(stored)

@@ -1,0 +1,100 @@
+"""Input constraints, in SciPy's terms."""
+
+import numpy as np
+import pytest
+from scipy.optimize import LinearConstraint, NonlinearConstraint
+from scipy.sparse import csr_array
+
+from gssbo import Integer
+from gssbo.space import Space
+
+BOX = [(0.0, 1.0), (0.0, 1.0)]
+GRID = np.random.default_rng(0).random((500, 2))
+
+
+def mask(constraints, bounds=BOX, points=GRID):
+    space = Space(bounds, constraints)
+    return space.feasible(space.read("x", points)[0]).tolist()
+
+
+def test_none():
+    space = Space(BOX)
+    assert not space.constrained
+    assert mask(None) == mask([]) == [True] * 500
+
+
+@pytest.mark.parametrize(
+    ("constraint", "expected"),
+    [
+        (LinearConstraint([[1, 2]], ub=1.0), GRID[:, 0] + 2 * GRID[:, 1] <= 1.0),
+        (LinearConstraint([1, 2], -np.inf, 1.0), GRID[:, 0] + 2 * GRID[:, 1] <= 1.0),
+        (LinearConstraint(np.eye(2), [0.2, 0.3], 0.9), ((GRID >= [0.2, 0.3]) & (GRID <= 0.9)).all(axis=1)),
+        (LinearConstraint(csr_array([[1.0, -1.0]]), lb=0.0), GRID[:, 0] >= GRID[:, 1]),
+        (NonlinearConstraint(lambda x: x[0] * x[1], 0.1, 0.4), (np.prod(GRID, 1) >= 0.1) & (np.prod(GRID, 1) <= 0.4)),
+        (
+            NonlinearConstraint(lambda x: x**2, [0.1, 0.0], [1.0, 0.5]),
+            (GRID[:, 0] ** 2 >= 0.1) & (GRID[:, 1] ** 2 <= 0.5),
+        ),
+        (NonlinearConstraint(lambda x: np.nan, -1.0, 1.0), np.zeros(500, bool)),
+    ],
+)
+def test_what_is_feasible(constraint, expected):
+    assert mask(constraint) == mask([constraint]) == expected.tolist()
+    other = LinearConstraint([[0, 1]], ub=0.5)
+    assert mask([constraint, other]) == (expected & (GRID[:, 1] <= 0.5)).tolist()
+
+
+def test_functions_see_points_as_they_are_suggested():
+    seen = []
+
+    def record(x):
+        seen.append(x)
+        return 0.0
+
+    for bounds in (BOX, [(0, 1), ["u", "v"]], {"a": (0, 1), "c": ["u", "v"]}):
+        space = Space(bounds, NonlinearConstraint(record, -1, 1))
+        rows = space.from_unit(np.array([[0.25, 1.0]]))
+        space.feasible(rows)
+        assert type(seen[-1]) is type(space.show(rows)[0])
+        assert list(seen[-1]) == list(space.show(rows)[0])
+
+
+def test_later_constraints_are_asked_only_about_what_is_left():
+    asked = []
+    second = NonlinearConstraint(lambda x: asked.append(x[0]) or 1.0, 0.0, 2.0)
+    mask([LinearConstraint([[1, 0]], ub=0.5), second])
+    assert len(asked) == (GRID[:, 0] <= 0.5).sum()
+
+
+def test_numbers_among_categories_count():
+    bounds = {"n": Integer(0, 10), "flag": bool, "k": [1, 5, 9], "act": ["relu", "gelu"]}
+    points = [{"n": 3, "flag": True, "k": 5, "act": "gelu"}, {"n": 3, "flag": False, "k": 5, "act": "gelu"}]
+    assert mask(LinearConstraint([[1, 1, 1, 0]], ub=8.0), bounds, points) == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("constraints", "message"),
+    [
+        (3.0, "^constraints must be SciPy constraints or a sequence of them, got 3.0"),
+        ([lambda x: x], r"^constraints\[0\] must be a LinearConstraint or NonlinearConstraint"),
+        (LinearConstraint([[1, 2, 3]], ub=1), r"^constraints\[0\] must have A with 2 columns, got shape \(1, 3\)"),
+        (NonlinearConstraint(3, 0, 1), r"^constraints\[0\] must have a callable fun, got 3"),
+    ],
+)
+def test_bad_constraints(constraints, message):
+    with pytest.raises(ValueError, match=message):
+        Space(BOX, constraints)
+
+
+def test_a_coefficient_for_a_word():
+    with pytest.raises(
+        ValueError, match=r"^constraints\[0\] must have coefficient 0 for categories that are no numbers"
+    ):
+        Space([(0, 1), ["u", "v"]], LinearConstraint([[1, 1]], ub=1))
+
+
+@pytest.mark.parametrize("value", ["no", [1.0, 2.0, 3.0], None])
+def test_functions_that_return_no_numbers(value):
+    space = Space(BOX, NonlinearConstraint(lambda x: value, [0, 0], [1, 1]))
+    with pytest.raises(ValueError, match=r"^constraints\[0\] must return numbers that suit its bounds, got "):
+        space.feasible(GRID)

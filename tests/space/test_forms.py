@@ -1,0 +1,119 @@
+"""Bounds in every form."""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy.optimize import Bounds
+
+from gssbo import Categorical, Integer, Real
+from gssbo.space import Space
+
+
+@pytest.mark.parametrize(
+    "bounds",
+    [
+        Bounds([-1.0, 0.0], [1.0, 4.0]),
+        Bounds(lb=np.array([-1, 0]), ub=np.array([1, 4])),
+        [[-1, 1], [0, 4]],
+        ((-1.0, 1.0), (0.0, 4.0)),
+        np.array([[-1, 1], [0, 4]], dtype=np.int8),
+        [np.array([-1, 1]), (np.float32(0), np.int64(4))],
+        [Real(-1, 1), (0, 4)],
+        [(-1, 1, "uniform"), (0, 4, float)],
+    ],
+)
+def test_forms_of_a_box(bounds):
+    space = Space(bounds)
+    assert space.parameters == (Real(-1, 1), Real(0, 4))
+    assert space.is_array
+
+
+def test_scalar_scipy_bounds():
+    assert Space(Bounds(0.0, 2.0)).parameters == (Real(0, 2),)
+    assert Space(Bounds(0.0, [2.0, 3.0])).parameters == (Real(0, 2), Real(0, 3))
+
+
+@pytest.mark.parametrize(
+    ("item", "expected"),
+    [
+        (Real(1, 2, log=True), Real(1, 2, log=True)),
+        ((1e-4, 1.0, "log-uniform"), Real(1e-4, 1, log=True)),
+        ([1, 100, "log-uniform"], Real(1, 100, log=True)),
+        ((0, 10, int), Integer(0, 10)),
+        (range(5), Integer(0, 4)),
+        (range(10, 1, -3), Integer(4, 10, step=3)),
+        (range(7, 8, 100), Integer(7, 7)),
+        (bool, Categorical([False, True])),
+        (["a", "b"], Categorical(["a", "b"])),
+        (("a", "b"), Categorical(["a", "b"])),
+        ([1, 2, 4], Categorical([1, 2, 4])),
+        ([1, "a"], Categorical([1, "a"])),
+        ((True, False), Categorical([True, False])),
+        ([None, "sqrt", "log2"], Categorical([None, "sqrt", "log2"])),
+        ([(64, 64), (128,)], Categorical([(64, 64), (128,)])),
+        ([2.5], Categorical([2.5])),
+        (np.array(["a", "b"]), Categorical(["a", "b"])),
+        ((3.0, 3.0), Real(3, 3)),
+    ],
+)
+def test_forms_of_a_parameter(item, expected):
+    listed, named = Space([item, (0, 1)]), Space({"p": item, "q": (0, 1)})
+    assert listed.parameters == named.parameters == (expected, Real(0, 1))
+    assert listed.names is None
+    assert named.names == ("p", "q")
+    assert not named.is_array
+
+
+@pytest.mark.parametrize(
+    ("bounds", "message"),
+    [
+        ([], "shape"),
+        ({}, "not be empty"),
+        (np.empty((0, 2)), "empty"),
+        (None, "shape"),
+        (3.0, "shape"),
+        ("unit", "real numbers"),
+        ((0.0, 1.0), r"a pair \(low, high\).*got 0.0"),
+        (np.zeros((1, 3)), r"pairs, shape \(d, 2\), got shape \(1, 3\)"),
+        ([(0.0, 1.0), (2.0, 1.0)], r"low <= high, got \(2.0, 1.0\)"),
+        ([(2.0, 1.0), "a"], r"low <= high, got \(2.0, 1.0\)"),
+        ({"lr": (2, 1)}, r"low <= high, got \(2.0, 1.0\)"),
+        ([(0.0, np.inf)], "finite, got inf"),
+        ([(np.nan, 1.0)], "finite, got nan"),
+        ([(None, 1.0)], "a real number, got None"),
+        ([(0, 1), (0, None)], "a real number, got None"),
+        ([(0.0, 1.0 + 1.0j)], "a real number, got"),
+        ([(-1e308, 1e308)], "finite high - low"),
+        ({"x": (-1.797e308, 1.797e308)}, "finite high - low"),
+        ([(0, 1, "log-uniform")], "low > 0 with log=True"),
+        ([["a", "a"]], "distinct, got 'a' twice"),
+        ([[]], "not be empty"),
+        ([range(0)], "not be empty"),
+        ([(0.5, 2, int)], "an integer, got 0.5"),
+        (["ab", (0, 1)], "or a list of values, got 'ab'"),
+        ([{"a", "b"}], "or a list of values, got"),
+        ({3: (0, 1)}, "text as names, got 3"),
+        (Bounds(), "finite"),
+        (
+            SimpleNamespace(lb=[0, 0, 0], ub=[1, 1]),
+            r"as many lower as upper bounds, got lb of shape \(3,\) and ub of \(2,\)",
+        ),
+    ],
+)
+def test_bad_bounds(bounds, message):
+    with pytest.raises(ValueError, match=rf"^bounds(\[.*\])? must .*{message}"):
+        Space(bounds)
+
+
+def test_the_parameter_at_fault_is_named():
+    for bounds, name in (({"lr": (1, 2), "n": (2, 1)}, r"bounds\['n'\]"), ([(1, 2), (2, 1)], r"bounds\[1\]")):
+        with pytest.raises(ValueError, match=rf"^{name} must have low <= high"):
+            Space(bounds)
+
+
+def test_the_size_of_a_space():
+    assert Space([range(4), ["a", "b"], bool, [1]]).size == 16
+    assert Space([range(4), (0, 1)]).size == math.inf
+    assert Space([Integer(0, 10**18), Integer(0, 10**18)]).size == (10**18 + 1) ** 2

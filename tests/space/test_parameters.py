@@ -1,0 +1,160 @@
+"""The kinds of parameters: what they take, and what they refuse."""
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from gssbo import Categorical, Integer, Real
+from gssbo.space.parameter import Misfit
+
+
+def shown(parameter, values):
+    kind = parameter.resolved()
+    return kind.show(kind.store(values))
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Real(2, 1), r"^Real must have low <= high, got \(2.0, 1.0\)"),
+        (lambda: Real(math.nan, 1), "^Real must be finite, got nan"),
+        (lambda: Real(0, math.inf), "^Real must be finite, got inf"),
+        (lambda: Real(-1e308, 1e308), "^Real must have a finite high - low"),
+        (lambda: Real("0", 1), "^Real must be a real number, got '0'"),
+        (lambda: Real(True, 2), "^Real must be a real number, got True"),
+        (lambda: Real(0, 1, log=True), "^Real must have low > 0 with log=True"),
+        (lambda: Real(1, 2, log="yes"), "^log must be True or False, got 'yes'"),
+        (lambda: Real(0, 1, step=0), "^step must be greater than 0"),
+        (lambda: Real(1, 2, step=0.1, log=True), "^step must not be given with log=True"),
+        (lambda: Real(0, 1, step=1e-9), "^step must leave at most 1000000 values"),
+        (lambda: Real(1e16, 1e16 + 4, step=0.5), "^step must tell values apart"),
+        (lambda: Integer(3, 2), r"^Integer must have low <= high, got \(3, 2\)"),
+        (lambda: Integer(0.5, 2), "^low must be an integer, got 0.5"),
+        (lambda: Integer(0, True), "^high must be an integer, got True"),
+        (lambda: Integer(0, 10**25), r"^Integer must have bounds and a width below 2\^63 - 1"),
+        (lambda: Integer(-(2**62), 2**62), r"^Integer must have bounds and a width below 2\^63 - 1"),
+        (lambda: Integer(0, 9, log=True), "^Integer must have low >= 1 with log=True"),
+        (lambda: Integer(1, 9, log=True, step=2), "^step must be 1 with log=True, got 2"),
+        (lambda: Integer(0, 9, step=0), "^step must be at least 1, got 0"),
+        (lambda: Categorical([]), "^values must not be empty"),
+        (lambda: Categorical("abc"), "^values must be a list or tuple of values, got 'abc'"),
+        (lambda: Categorical({"a", "b"}), "^values must be a list or tuple of values"),
+        (lambda: Categorical(["a", "b", "a"]), "^values must be distinct, got 'a' twice"),
+        (lambda: Categorical([True, 1]), "^values must be distinct, got 1 twice"),
+        (lambda: Categorical([math.nan, 1]), "^values must be equal to themselves, got nan"),
+        (lambda: Categorical([np.zeros(2), 1]), "^values must be equal to themselves"),
+    ],
+)
+def test_bad_parameters(make, message):
+    with pytest.raises(ValueError, match=message):
+        kind = make()
+        kind.resolved()
+
+
+def test_options_are_keywords():
+    for kind in (Real, Integer):
+        with pytest.raises(TypeError):
+            kind(1, 2, True)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "values"),
+    [
+        (Real(0.1, 0.7, step=0.2), [0.1, 0.3, 0.5, 0.7]),
+        (Real(0.4, 1.3, step=0.3), [0.4, 0.7, 1.0, 1.3]),
+        (Real(0, 1, step=0.3), [0.0, 0.3, 0.6, 0.9]),
+        (Real(-1e-3, 1e-3, step=5e-4), [-0.001, -0.0005, 0.0, 0.0005, 0.001]),
+        (Real(5, 5, step=2), [5.0]),
+        (Integer(1, 10, step=4), [1, 5, 9]),
+        (Integer(-3, -1), [-3, -2, -1]),
+        (Categorical(["a", (64, 64), None, 2.5]), ["a", (64, 64), None, 2.5]),
+    ],
+)
+def test_the_values_of_discrete_parameters(parameter, values):
+    kind = parameter.resolved()
+    assert kind.n_values == len(values)
+    got = kind.show(kind.at(np.arange(len(values))))
+    assert got == values
+    assert [type(value) for value in got] == [type(value) for value in values]
+    assert shown(parameter, values) == values
+    n_columns = len(values) if isinstance(parameter, Categorical) else min(len(values) - 1, 1)
+    assert kind.n_columns == n_columns
+    if n_columns:
+        np.testing.assert_array_equal(kind.decode(kind.encode(kind.store(values))), kind.store(values))
+
+
+def test_a_category_is_the_object_that_was_given():
+    kinds = ("relu", object())
+    parameter = Categorical([*kinds, True])
+    assert [value is kind for value, kind in zip(shown(parameter, [*kinds, 1]), [*kinds, True], strict=True)] == [
+        True
+    ] * 3
+
+
+def test_numpy_scalars_are_taken_for_built_in_ones():
+    assert [type(value) for value in Categorical(np.array(["a", "b"])).values] == [str, str]
+    assert [type(value) for value in Categorical(np.array([1, 2])).values] == [int, int]
+    assert Integer(np.int8(1), np.uint8(9)) == Integer(1, 9)
+    assert type(Real(np.float32(1), 2).low) is float
+    assert shown(Categorical(["a", True]), [np.str_("a"), np.True_]) == ["a", True]
+
+
+@pytest.mark.parametrize(
+    ("parameter", "values", "expected"),
+    [
+        (Real(0, 1), [0, 1, np.float32(0.5), Decimal("0.25"), Fraction(1, 8)], [0.0, 1.0, 0.5, 0.25, 0.125]),
+        (Real(0, 1), np.array([0, 1], dtype=np.uint8), [0.0, 1.0]),
+        (Integer(0, 100), [64.0, np.int8(3), np.float64(7), 5], [64, 3, 7, 5]),
+        (Integer(0, 100), np.array([64.0, 3.0]), [64, 3]),
+        (Integer(0, 100), np.array([64, 3], dtype=np.uint16), [64, 3]),
+        (Integer(-(2**60), 2**60), [2**53 + 1, -(2**53) - 1], [2**53 + 1, -(2**53) - 1]),
+        (Real(0, 1, step=0.1), [0.30000000000000004, 0.7999999999999999], [0.3, 0.8]),
+    ],
+)
+def test_values_taken(parameter, values, expected):
+    got = shown(parameter, values)
+    assert got == expected
+    assert [type(value) for value in got] == [type(value) for value in expected]
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "rule"),
+    [
+        (Real(0, 1), 1.1, "lie within bounds"),
+        (Real(0, 1), math.nan, "be finite"),
+        (Real(0, 1), "0.5", "be a real number"),
+        (Real(0, 1), True, "be a real number"),
+        (Real(0, 1), None, "be a real number"),
+        (Real(0, 1), 10**400, "be a real number"),
+        (Real(0, 1), [0.5], "be a real number"),
+        (Real(1e-4, 1e-1, log=True), 0, "lie within bounds"),
+        (Real(0, 1, step=0.25), 0.3, "lie on the steps"),
+        (Real(0, 1, step=0.3), 1.0, "lie on the steps"),
+        (Real(0, 1, step=0.25), 1.25, "lie within bounds"),
+        (Integer(16, 256), 300, "lie within bounds"),
+        (Integer(16, 256), 64.5, "be a whole number"),
+        (Integer(16, 256), "64", "be a real number"),
+        (Integer(0, 1), True, "be a real number"),
+        (Integer(16, 256), 10**30, "lie within bounds"),
+        (Integer(16, 256), math.inf, "be a whole number"),
+        (Integer(1, 9, step=4), 4, "lie on the steps"),
+        (Categorical(["relu", "gelu"]), "tanh", "be one of the values"),
+        (Categorical(["relu", "gelu"]), np.zeros(2), "be one of the values"),
+    ],
+)
+def test_values_refused(parameter, value, rule):
+    good = parameter.resolved().show(parameter.resolved().at(np.array([0])))[0]
+    with pytest.raises(Misfit) as caught:
+        parameter.resolved().store([good, value, value])
+    assert (caught.value.where, caught.value.rule) == (1, rule)
+
+
+def test_parameters_are_values():
+    assert Real(0, 1) == Real(0.0, 1.0) != Real(0, 1, log=False, step=0.5)
+    assert Integer(1, 3) != Integer(1, 3, step=2)
+    assert len({Real(0, 1), Real(0.0, 1.0), Categorical(["a"]), Categorical(("a",))}) == 2
+    with pytest.raises(AttributeError):
+        Real(0, 1).low = 5

@@ -1,0 +1,105 @@
+"""Points as users write them."""
+
+import collections
+
+import numpy as np
+import pytest
+
+from gssbo.space import Space
+
+NAMED = Space({"n": range(16, 257), "rate": (0.0, 1.0), "act": ["relu", "gelu"]})
+LISTED = Space([range(16, 257), (0.0, 1.0), ["relu", "gelu"]])
+POINTS = [[16, 0.5, "gelu"], [200, 0.25, "relu"]]
+DICTS = [dict(zip(("n", "rate", "act"), point, strict=True)) for point in POINTS]
+
+
+class Frame:
+    """The part of a pandas data frame that is used."""
+
+    class Column(list):
+        tolist = list.copy
+
+    iloc = None
+
+    def __init__(self, columns):
+        self._columns = columns
+
+    @property
+    def columns(self):
+        return list(self._columns)
+
+    def __getitem__(self, name):
+        return self.Column(self._columns[name])
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        POINTS,
+        tuple(map(tuple, POINTS)),
+        np.array(POINTS, dtype=object),
+        DICTS,
+        [collections.OrderedDict(reversed(point.items())) for point in DICTS],
+        {"rate": [0.5, 0.25], "act": ["gelu", "relu"], "n": np.array([16, 200])},
+        Frame({"act": ["gelu", "relu"], "n": [16, 200], "rate": [0.5, 0.25]}),
+    ],
+)
+def test_many_points(value):
+    rows, single = NAMED.read("x", value)
+    assert not single
+    assert NAMED.show(rows) == DICTS
+    assert NAMED.show(NAMED.read_many("x", value)) == DICTS
+
+
+@pytest.mark.parametrize("value", [POINTS[0], tuple(POINTS[0]), np.array(POINTS[0], dtype=object), DICTS[0]])
+def test_one_point(value):
+    rows, single = NAMED.read("x", value)
+    assert single
+    assert NAMED.show(rows) == DICTS[:1]
+    with pytest.raises(ValueError, match=r"^X must be a list of points, got one point"):
+        NAMED.read_many("X", value)
+
+
+@pytest.mark.parametrize("value", [POINTS, np.array(POINTS, dtype=object)])
+def test_lists_of_values(value):
+    assert LISTED.show(LISTED.read("x", value)[0]) == POINTS
+
+
+def test_one_parameter():
+    space = Space([["u", "vw"]])
+    assert space.show(space.read("x", "vw")[0]) == [["vw"]]
+    assert space.show(space.read("x", ["vw"])[0]) == [["vw"]]
+    assert space.show(space.read("x", [["u"], ["vw"]])[0]) == [["u"], ["vw"]]
+    whole = Space({"n": range(5)})
+    assert whole.show(whole.read("x", {"n": [1, 2, 3]})[0]) == [{"n": 1}, {"n": 2}, {"n": 3}]
+    assert whole.show(whole.read("x", np.int64(3))[0]) == [{"n": 3}]
+
+
+def test_tuples_that_are_values():
+    space = Space({"layers": [(64, 64), (128, 128)], "n": range(3)})
+    assert space.show(space.read("x", {"layers": (64, 64), "n": 1})[0]) == [{"layers": (64, 64), "n": 1}]
+    assert space.show(space.read("x", [(128, 128), 2])[0]) == [{"layers": (128, 128), "n": 2}]
+
+
+@pytest.mark.parametrize(
+    ("space", "value", "message"),
+    [
+        (NAMED, {"n": 16, "rate": 0.5}, r"must have the keys \['n', 'rate', 'act'\], got none of \['act'\]"),
+        (NAMED, {**DICTS[0], "seed": 3}, r"and unknown \['seed'\]"),
+        (NAMED, [DICTS[0], {"n": 16}], r"got none of \['rate', 'act'\]"),
+        (NAMED, {"n": [16], "rate": [0.5, 0.6], "act": ["gelu"]}, r"columns of one length, got \[1, 2, 1\]"),
+        (NAMED, POINTS[0][:2], "must have 3 values.*got 2"),
+        (NAMED, np.zeros((4, 2)), "must have 3 values.*got 2"),
+        (NAMED, [POINTS[0], POINTS[0][:2]], "must have 3 values.*got 2"),
+        (NAMED, 3, "must have 3 values.*got 1"),
+        (NAMED, "abc", "must have 3 values.*got 1"),
+        (NAMED, [], "must have 3 values.*got 0"),
+        (LISTED, DICTS[0], "must be a list of 3 values.*they have no names"),
+        (NAMED, {**DICTS[0], "n": 300}, r"must lie within bounds, got 300 for parameter 'n' of point 0.*\(16, 256\)"),
+        (NAMED, [DICTS[0], {**DICTS[0], "act": "tanh"}], "got 'tanh' for parameter 'act' of point 1.*'relu', 'gelu'"),
+        (LISTED, [*POINTS, [64.5, 0.5, "relu"]], "must be a whole number, got 64.5 for parameter 0 of point 2"),
+    ],
+)
+def test_points_refused(space, value, message):
+    with pytest.raises(ValueError, match=rf"^x0 .*{message}"):
+        space.read("x0", value)

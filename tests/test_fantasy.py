@@ -1,0 +1,61 @@
+"""Pending points: the mean stays, the deviation shrinks, as if they had been observed at the mean."""
+
+import numpy as np
+import pytest
+
+from gssbo import GaussianProcess
+from gssbo import reference as ref
+from gssbo.fantasy import fantasize
+
+RNG = np.random.default_rng(0)
+X, POINTS, QUERY = RNG.random((40, 3)), RNG.random((7, 3)), RNG.random((50, 3))
+Y = np.sin(5 * X[:, 0]) + X[:, 1]
+
+
+@pytest.mark.parametrize("kernel", ["matern52", "matern32", "rbf"])
+@pytest.mark.parametrize("noise", [1e-4, 0.1])
+def test_is_the_process_conditioned_on_its_mean(kernel, noise):
+    theta = np.log([0.4, 0.7, 2.0, 1.3, noise])
+    gp = GaussianProcess(kernel, lengthscale=[0.4, 0.7, 2.0], variance=1.3, noise=noise, fit_hyperparameters=False)
+    gp.fit(X, Y)
+    fantasy = fantasize(gp, POINTS)
+    z = ref.standardise(Y)[0]
+    mean = ref.posterior(X, z, POINTS, theta, kernel)[0]
+    expected = ref.posterior(np.vstack([X, POINTS]), np.concatenate([z, mean]), QUERY, theta, kernel)
+    np.testing.assert_allclose(fantasy.posterior(QUERY)[0], expected[0], rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(fantasy.posterior(QUERY)[1], expected[1], rtol=1e-7)
+    np.testing.assert_allclose(fantasy.y_train_[40:], mean, rtol=1e-7, atol=1e-9)
+    np.testing.assert_array_equal(fantasy.posterior(QUERY)[0], gp.posterior(QUERY)[0])
+
+
+def test_one_at_a_time_is_all_at_once():
+    gp = GaussianProcess(rng=0).fit(X, Y)
+    single = gp
+    for point in POINTS:
+        single = fantasize(single, point[None, :])
+    together = fantasize(gp, POINTS)
+    for one, other in zip(single.posterior(QUERY), together.posterior(QUERY), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert len(gp.X_train_) == 40
+
+
+def test_no_points_change_nothing():
+    gp = GaussianProcess(rng=0).fit(X, Y)
+    np.testing.assert_array_equal(fantasize(gp, POINTS[:0]).posterior(QUERY), gp.posterior(QUERY))
+
+
+def test_a_point_without_variance_is_passed_over():
+    gp = GaussianProcess(lengthscale=0.5, noise=0.0, fit_hyperparameters=False).fit(X, Y)
+    fantasy = fantasize(gp, np.vstack([X[:5], POINTS[:1], POINTS[:1]]))
+    assert len(fantasy.X_train_) == 41
+    assert np.isfinite(fantasy.posterior(QUERY)).all()
+
+
+def test_other_methods_go_along():
+    fantasy = fantasize(GaussianProcess(lengthscale=0.5, fit_hyperparameters=False).fit(X, Y), POINTS)
+    K = fantasy.kernel_(fantasy.X_train_) + fantasy.noise_ * np.eye(47)
+    v = RNG.standard_normal(47)
+    np.testing.assert_allclose(fantasy.solve(v), np.linalg.solve(K, v), rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(
+        fantasy.alpha_, np.append(np.linalg.solve(K[:40, :40], fantasy.y_train_[:40]), [0.0] * 7), atol=1e-8
+    )

@@ -1,0 +1,199 @@
+"""What may be told, in which forms, and that a bad tell leaves no trace."""
+
+import numpy as np
+import pytest
+
+from gssbo import Optimizer
+from gssbo.ledger import Ledger
+from gssbo.pending import Suggestion
+from gssbo.space import Space
+
+MIXED = {"n": range(10), "x": (0.0, 1.0), "c": ["u", "v"]}
+POINT = {"n": 3, "x": 0.5, "c": "v"}
+
+
+def asked(bounds=MIXED, n=4):
+    opt = Optimizer(bounds, n_init=6, rng=0)
+    return opt, opt.ask(n, ids=True)
+
+
+def books(opt):
+    return opt.X if isinstance(opt.X, list) else opt.X.tolist(), opt.y.tolist(), opt.pending, opt.n_failed
+
+
+# ---- forms
+
+
+@pytest.mark.parametrize("x", [POINT, [3, 0.5, "v"], (3.0, 0.5, "v"), [POINT], [[3, 0.5, "v"]]])
+def test_forms_of_one_point(x):
+    ledger = Ledger(Space(MIXED))
+    ledger.tell(x, [2.0])
+    assert (ledger.X, ledger.y.tolist(), ledger.best_x, ledger.best_y) == ([POINT], [2.0], POINT, 2.0)
+
+
+def test_forms_of_many_points():
+    points = [POINT, {**POINT, "n": 4}]
+    tables = [points, {"n": [3, 4], "x": [0.5, 0.5], "c": ["v", "v"]}, [[3, 0.5, "v"], [4, 0.5, "v"]]]
+    for x in tables:
+        for y in ([2.0, 1.0], np.array([2.0, 1.0]), (2, 1)):
+            ledger = Ledger(Space(MIXED), maximize=True)
+            ledger.tell(x, y)
+            assert (ledger.X, ledger.y.tolist(), ledger.best_x) == (points, [2.0, 1.0], POINT)
+
+
+# ---- suggestions
+
+
+def test_suggestions_are_told_by_themselves_by_id_and_by_value():
+    opt, suggestions = asked()
+    assert [s.id for s in suggestions] == [0, 1, 2, 3] and all(isinstance(s, Suggestion) for s in suggestions)
+    opt.tell(suggestions[3], 3.0)
+    opt.tell(suggestions[1].x, 1.0)
+    opt.tell(id=[2, 0], y=[2.0, 0.0])
+    assert [suggestions[k].x for k in (3, 1, 2, 0)] == opt.X
+    assert opt.y.tolist() == [3.0, 1.0, 2.0, 0.0] and opt.pending == []
+
+
+def test_many_suggestions_at_once():
+    for what in (lambda s: s, lambda s: tuple(s), lambda s: [each.x for each in s]):
+        opt, suggestions = asked()
+        opt.tell(what(suggestions), [0.0, 1.0, 2.0, 3.0])
+        assert [s.x for s in suggestions] == opt.X and opt.pending == []
+
+
+def test_what_was_evaluated_instead():
+    opt, suggestions = asked()
+    opt.tell(POINT, 1.0, id=2)
+    opt.tell(POINT, 1.0, id=2)
+    assert opt.X == [POINT] and [s.id for s in opt.pending] == [0, 1, 3]
+    opt.tell([POINT, suggestions[0].x], [5.0, 6.0], id=[3, 0])
+    assert [POINT, POINT, suggestions[0].x] == opt.X
+
+
+def test_a_foreign_point_answers_nobody():
+    opt, suggestions = asked()
+    opt.tell(POINT, 1.0)
+    assert opt.pending == suggestions
+    opt.tell(suggestions[0].x, 1.0)
+    opt.tell(suggestions[0].x, 2.0)  # observed once more
+    assert opt.n_told == 3 and opt.pending == suggestions[1:]
+
+
+def test_arrays_match_pending_suggestions_to_the_bit():
+    opt, suggestions = asked([(0.0, 1.0), (1.0, 1e5)])
+    opt.tell(suggestions[0].x * (1 + 1e-15), 1.0)
+    assert len(opt.pending) == 4
+    opt.tell(np.array([s.x for s in suggestions]), np.arange(4.0))
+    assert opt.pending == []
+
+
+def test_ask_gives_points_in_the_form_of_the_bounds():
+    opt = Optimizer([(0.0, 1.0)] * 2, rng=0)
+    one, many = opt.ask(), opt.ask(3)
+    assert one.shape == (2,) and many.shape == (3, 2)
+    again = Optimizer([(0.0, 1.0)] * 2, rng=0)
+    np.testing.assert_array_equal(again.ask(4), np.vstack([one, many]))
+    number, x = again.ask(ids=True)
+    assert number == 4 and x.shape == (2,)
+    assert [type(x) for x in Optimizer(MIXED, rng=0).ask(2)] == [dict, dict]
+    assert [type(x) for x in Optimizer(list(MIXED.values()), rng=0).ask(2)] == [list, list]
+
+
+@pytest.mark.parametrize(
+    ("n", "message"), [(0, "^n must be at least 1"), (1.5, "^n must be an integer"), (True, "^n must")]
+)
+def test_bad_asks(n, message):
+    opt = Optimizer(MIXED, rng=0)
+    with pytest.raises(ValueError, match=message):
+        opt.ask(n)
+    with pytest.raises(ValueError, match=r"^ids must be True or False"):
+        opt.ask(ids=1)
+    assert opt.pending == []
+
+
+# ---- failures
+
+
+def test_ways_to_say_that_it_failed():
+    ledger = Ledger(Space(MIXED))
+    for failure in (
+        {"y": np.nan},
+        {"y": np.inf},
+        {"failed": True},
+        {"y": 3.0, "failed": True},
+        {"y": None, "failed": True},
+    ):
+        ledger.tell(POINT, **failure)
+    ledger.tell([POINT] * 3, [1.0, 2.0, 3.0], failed=[True, False, True])
+    ledger.tell([POINT] * 2, failed=[True, True])
+    assert (ledger.n_told, ledger.n_failed, ledger.best_y) == (10, 9, 2.0)
+    np.testing.assert_array_equal(np.flatnonzero(~np.isnan(ledger.y)), [6])
+
+
+# ---- noise
+
+
+def test_noise_is_kept_in_units_of_y():
+    ledger = Ledger(Space([(0.0, 1.0)]))
+    ledger.tell([[0.1], [0.2]], [1.0, 2.0], noise_std=0.5)
+    ledger.tell([0.3], 3.0)
+    ledger.tell([[0.4], [0.5]], [1.0, 2.0], noise_std=[0.0, 2.0])
+    np.testing.assert_array_equal(ledger._history.noise_std, [0.5, 0.5, 0.0, 0.0, 2.0])
+
+
+# ---- what is refused
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"x": {"n": 3}, "y": 1.0}, "^x must have the keys"),
+        ({"x": {**POINT, "n": 11}, "y": 1.0}, "^x must lie within bounds, got 11 for parameter 'n'"),
+        ({"x": [POINT, {**POINT, "c": "w"}], "y": [1.0, 2.0]}, "^x must be one of the values, got 'w'"),
+        ({"x": POINT}, "^y must be a number, or NaN where an evaluation failed, got None"),
+        ({"x": [POINT, POINT], "y": [1.0, None]}, "^y must be a number, or NaN"),
+        ({"x": POINT, "y": -np.inf}, r"^y must be finite, got -inf at index \(0,\)"),
+        ({"x": POINT, "y": [1.0, 2.0]}, r"^y must be one number for one point x, got shape \(2,\)"),
+        ({"x": [POINT, POINT], "y": [1.0]}, "^y must have 2 entries, got 1"),
+        ({"x": [POINT, POINT], "y": 1.0}, r"^y must have shape \(n,\), got shape \(\)"),
+        ({"x": POINT, "y": 1.0, "failed": 1}, "^failed must be True or False"),
+        (
+            {"x": POINT, "y": 1.0, "failed": [True, False]},
+            r"^failed must be True or False, or one of them a point \(1\)",
+        ),
+        ({"x": [POINT, POINT], "failed": [True, False]}, "^y must be a number, or NaN"),
+        ({"x": POINT, "y": 1.0, "noise_std": -1.0}, "^noise_std must be at least 0, got -1.0"),
+        ({"x": POINT, "y": 1.0, "noise_std": np.nan}, "^noise_std must be finite"),
+        ({"x": POINT, "y": 1.0, "noise_std": [1.0, 2.0]}, "^noise_std must have 1 entries, got 2"),
+        ({"x": [POINT] * 3, "y": [1.0] * 3, "noise_std": [1.0, 2.0]}, "^noise_std must have 3 entries, got 2"),
+        ({"id": 9, "y": 1.0}, "^id must be of a suggestion, got 9 where 4 were asked"),
+        ({"id": -1, "y": 1.0}, "^id must be at least 0, got -1"),
+        ({"id": 1.5, "y": 1.0}, "^id must be an integer, got 1.5"),
+        ({"id": "1", "y": 1.0}, "^id must be an integer, got '1'"),
+        ({"id": [1, 1], "y": [1.0, 1.0]}, r"^id must hold each number once, got \[1, 1\]"),
+        ({"id": [1, 2], "y": 1.0}, r"^y must have shape \(n,\)"),
+        ({"id": 1, "y": [1.0, 2.0]}, "^y must be one number for one point x"),
+        ({"x": [POINT, POINT], "id": 1, "y": [1.0, 2.0]}, r"^id must have one entry a point \(2\), got 1"),
+        ({"id": [1, 2, 99], "y": [1.0, 1.0, 1.0]}, "^id must be of a suggestion, got 99"),
+        ({"id": [1, 0], "y": [1.0, 9.0]}, "^y must be the value told before for suggestion 0, 0.5, got 9.0"),
+        ({"id": 3, "y": 1.0}, "^id must be of a suggestion that is not forgotten, or come with its point, got 3"),
+    ],
+)
+def test_a_bad_tell_leaves_no_trace(arguments, message):
+    opt, suggestions = asked()
+    opt.tell(suggestions[0], 0.5)
+    opt.forget(suggestions[3])
+    before = books(opt)
+    with pytest.raises(ValueError, match=message):
+        opt.tell(**arguments)
+    assert books(opt) == before
+
+
+@pytest.mark.parametrize("what", [{"id": 9}, {"id": 0}, {"x": POINT}, {"x": Suggestion(0, POINT)}])
+def test_only_pending_suggestions_are_forgotten(what):
+    opt, suggestions = asked()
+    opt.tell(suggestions[0], 0.5)
+    before = books(opt)
+    with pytest.raises(ValueError, match=r"^x or id must be of a pending suggestion, got "):
+        opt.forget(**what)
+    assert books(opt) == before

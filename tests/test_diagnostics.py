@@ -361,7 +361,7 @@ def test_gaussian_process_lends_its_units(normalize):
     np.testing.assert_allclose(found.std, gp.y_std_ * std, rtol=1e-7)
     assert gap.scale == gp.y_std_ and gap.noise == gp.noise_
     np.testing.assert_allclose(found.mean_gap, found.mean - found.subset_mean, atol=1e-11)
-    np.testing.assert_allclose(found.std_gap, found.std_gap, atol=1e-9)
+    np.testing.assert_allclose(found.std_gap, found.subset_std - found.std, atol=1e-9)
     np.testing.assert_allclose(gap.mean_gap_by_scores(case.Q), found.mean_gap, atol=1e-9)
     bounds = gap.bounds(case.Q)
     at_most(np.abs(found.mean_gap), bounds.mean_by_scores)
@@ -380,6 +380,11 @@ def test_powers_of_two_scale_exactly(power):
     assert np.array_equal(2.0**power * plain.mean_gap(case.Q), scaled.mean_gap(case.Q))
     assert np.array_equal(2.0**power * plain.std_gap(case.Q), scaled.std_gap(case.Q))
     assert plain.rho == scaled.rho and np.array_equal(plain.residual, scaled.residual)
+    one, two = plain.growth(), scaled.growth()
+    assert np.array_equal(2.0**power * one.mean_gap, two.mean_gap)
+    if abs(power) < 500:  # whose square is a double
+        assert np.array_equal(4.0**power * one.variance_gap, two.variance_gap)
+        assert np.array_equal(4.0**power * plain.variance_gap(case.Q), scaled.variance_gap(case.Q))
 
 
 def test_huge_responses_stay_finite():
@@ -402,6 +407,36 @@ def test_identical_points_without_noise_take_jitter():
     everything = [*gap.at(X), *gap.bounds(X), gap.S, gap.residual, gap.scores, gap.rho, gap.inverse_norm]
     assert all(np.isfinite(each).all() for each in everything)
     assert gap.inverse_norm <= 1 / gap.noise
+
+
+def test_a_pivot_that_is_rounding_takes_jitter_too():
+    """The factorization succeeds, but on a conditional variance of a few units in the last place."""
+    gap = PosteriorGap(UNIT, [[0.0], [1e-9]], [1.0, 1.0], [0], noise=4e-16)
+    assert gap.jitter == pytest.approx(1e-10) and gap.noise == 4e-16 + gap.jitter
+
+
+def test_jitter_of_the_fit_is_shared():
+    X, y = np.repeat(np.linspace(0.0, 1.0, 5), 3)[:, None], np.arange(15.0)
+    gp = GaussianProcess("rbf", lengthscale=0.5, noise=0.0, fit_hyperparameters=False).fit(X, y)
+    assert gp.fit_info_["jitter"] > 0.0
+    gap = PosteriorGap(gp, X, y, np.arange(15))
+    assert gap.noise == gp.fit_info_["jitter"] and gap.jitter == 0.0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_standard_deviations_that_are_rounding(seed):
+    """At observations without noise the variance is rounding, of either sign: nothing turns NaN."""
+    X = np.random.default_rng(seed).random((10, 1))
+    gap = PosteriorGap(
+        Kernel("matern32", np.array([0.3]), 1.5), X, np.sin(9.0 * X[:, 0]), np.arange(0, 10, 2), noise=0.0
+    )
+    assert gap.jitter == 0.0
+    found = gap.at(X)
+    assert all(np.all(np.isfinite(each)) for each in found)
+    assert np.all(found.std >= 0.0) and found.std.max() < 1e-6
+    assert found.subset_std[::2].max() < 1e-6 < found.subset_std[1::2].max()
+    at_most(found.std_gap, np.sqrt(found.variance_gap))
+    np.testing.assert_allclose(found.mean, np.sin(9.0 * X[:, 0]), atol=1e-9)
 
 
 # ---- sizes, orders, threads
@@ -600,7 +635,7 @@ def test_verdicts():
     assert str(covered).startswith("trust its intervals, not its mean: M = 7 of 40")
     assert str(misleading).startswith("do not trust it: M = 4 of 40")
     for each in (close, covered, misleading):
-        assert "\n" not in str(each)
+        assert "\n" not in str(each) and repr(each) == f"Trust({str(each)!r})"
         seen = each.gap.everywhere()
         far = np.abs(seen.mean_gap)
         assert each.largest_gap == far.max()

@@ -83,7 +83,8 @@ def growth_order(
     X : array of shape (n, d)
     y : array of shape (n,)
     retained : array of int, shape (M,)
-    rule : {"vector", "scalar", "random", "kmeans++", "maxmin"}
+    rule : str
+        A key of `gssbo.selection.RULES`.
     noise : float, optional
         Noise variance, with a kernel.
     rng : None, int or numpy.random.Generator

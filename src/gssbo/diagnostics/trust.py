@@ -32,7 +32,7 @@ REACH = 2.0  # posterior standard deviations that should hold the full-data mean
 MISSES = 0.05  # share of the points where they may not
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Trust:
     """What `trust` found; `str` gives it in one line.
 
@@ -90,6 +90,9 @@ class Trust:
         """Whether the verdict is not "misleading"."""
         return self.verdict != "misleading"
 
+    def __repr__(self) -> str:
+        return f"Trust({str(self)!r})"
+
     def __str__(self) -> str:
         n = len(self.pool)
         if self.size == n:
@@ -137,8 +140,8 @@ def trust(
     y : array of shape (n,)
     retained : array of int, shape (M,)
         Distinct positions in X, at least one.
-    rule : {"vector", "scalar", "random", "kmeans++", "maxmin"}
-        Selection rule that adds to the subset.
+    rule : str
+        Selection rule that adds to the subset, a key of `gssbo.selection.RULES`.
     tolerance : float
         Largest mean gap that counts as close, in standard deviations of the pool's responses.
     max_pool : int

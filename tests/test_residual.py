@@ -46,11 +46,15 @@ def test_by_hand():
     rho = float(ref.kernel_matrix(X, X, theta)[0, 1]) / 3.0
     assert 0.98 < rho < 0.995
     z = np.array([0.1, 1.5, -1.0, -0.6])
-    # Alone: S = 1. After 1: S_0 = 1 - rho^2, r_0 = 0.1 - 1.5 rho; 2 and 3 know nothing of 1.
-    assert chosen_by("residual", X, z, theta, 4) == [1, 2, 0, 3]
-    assert 1.0 + 0.6**2 < 1.0 - rho**2 + (0.1 - 1.5 * rho) ** 2 < 1.0 + 1.0
+    # At first S = 1 everywhere. After 1, its neighbour is known to within 1 - rho^2 but for a residual of -1.4, which
+    # counts nearly six times; 2 and 3 are as they were.
+    far, near = (1.0 + 1.0) / 1.2, (1.0 - rho**2 + (0.1 - 1.5 * rho) ** 2) / (1.0 - rho**2 + 0.2)
+    assert near > 5.0 * far
+    assert chosen_by("residual", X, z, theta, 4) == [1, 0, 2, 3]
+    # Where the neighbour is predicted well, what is far comes first.
+    assert chosen_by("residual", X, np.array([1.4, 1.5, -1.0, -0.6]), theta, 4) == [1, 2, 3, 0]
     assert chosen_by("variance", X, z, theta, 3) == [0, 2, 1]
-    # z^2 first; then the neighbour, whose residual is -1.4 where its standard deviation is 0.17 or less.
+    # z^2 first; then the neighbour, whose residual is many of its standard deviations.
     assert chosen_by("residual-ratio", X, z, theta, 3) == [1, 0, 2]
     assert (0.1 - 1.5 * rho) ** 2 / (1 - rho**2) > 1.0
 
@@ -214,16 +218,17 @@ def test_repeats_itself_to_the_bit_and_leaves_its_inputs_alone():
     X, z = make_pool(700, 4)
     scales = np.full(4, 0.5)
     forced = np.arange(20, dtype=np.intp)
-    before = X.copy(), z.copy(), scales.copy(), forced.copy()
+    form = np.array([1.0, 1.0, 1.0, 0.2])
+    before = X.copy(), z.copy(), scales.copy(), forced.copy(), form.copy()
     runs = []
     for _ in range(3):
         chosen = np.full(90, -1, dtype=np.intp)
-        _residual.pivots(KERNELS["matern52"], X, scales, 1.0, 1e-4, z, 1.0, forced, chosen)
+        _residual.pivots(KERNELS["matern52"], X, scales, 1.0, 1e-4, z, form, forced, chosen)
         runs.append(chosen.tolist())
         junk = np.random.default_rng(1).random(10**6)  # what the next allocation may find
         del junk
     assert runs[0] == runs[1] == runs[2]
-    for now, then in zip((X, z, scales, forced), before, strict=True):
+    for now, then in zip((X, z, scales, forced, form), before, strict=True):
         np.testing.assert_array_equal(now, then)
 
 

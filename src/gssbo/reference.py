@@ -261,7 +261,7 @@ def conditional(K_y: Array, z: Array, U: Positions) -> tuple[Array, Array]:
 
 
 def select_pivots(rule: str, K_y: Array, z: Array, size: int, forced: Positions = ()) -> Indices:
-    """Ours: add the largest S + r^2 ("residual"), S ("variance") or r^2 / S, with S over the constant diagonal.
+    """Ours: add the largest (S + r^2) / (S + 0.2), or S ("variance"), or r^2 / S, with S over the constant diagonal.
 
     Responses that the others determine up to rounding come last and tell nothing.
     """
@@ -277,7 +277,7 @@ def select_pivots(rule: str, K_y: Array, z: Array, size: int, forced: Positions 
         if len(undetermined) == 0:
             return int(free[0])
         S = np.maximum(S, floor)
-        scores = {"residual": S + r**2, "variance": S, "residual-ratio": r**2 / S}[rule]
+        scores = {"residual": (S + r**2) / (S + 0.2), "variance": S, "residual-ratio": r**2 / S}[rule]
         pivots.append(lowest(-scores, undetermined, max(TIE * float(np.max(scores[undetermined])), 1e-13)))
         return pivots[-1]
 

@@ -7,7 +7,7 @@ def pivots(
     variance: float,
     noise: float,
     z: FloatArray,
-    weight: float,
+    form: FloatArray,
     forced: IndexArray,
     chosen: IndexArray,
 ) -> None: ...

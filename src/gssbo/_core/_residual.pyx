@@ -7,7 +7,7 @@ K_y             k(X, X) + noise I (n, n), divided by variance + noise: its diago
 k               pivots taken so far; L (k, n) their rows: K_y = L^T L + what is left
 S_i             conditional variance of response i given the pivots, as a share of its prior variance: 1 - sum_k L_ki^2
 r_i             z_i minus its prediction from the pivots, z_i - sum_k L_ki c_k, with c_k = r_p / sqrt(S_p) at pivot p
-score           S_i + weight r_i^2, or r_i^2 / S_i: the member with the largest is the next pivot
+score           (a S_i + b r_i^2) / (c S_i + e), the form (a, b, c, e) given: the largest is the next pivot
 
 A row of L needs all earlier rows, so pivots taken one by one read the whole of L each. Here up to BLOCK pivots are
 *predicted*, by the same greedy loop on the members with the best scores alone; their rows are made together, strip by
@@ -48,7 +48,8 @@ cdef struct Pool:
     int kind
     Py_ssize_t n, ld, d, size
     double variance, noise      # shares of the diagonal: they add up to 1
-    double weight, floor        # a negative weight stands for r^2 / S
+    double floor
+    double form[4]
     double *columns             # (d, ld), coordinates in units of the lengthscales
     double *L                   # (ld / BLOCK, size, BLOCK), strips of columns
     double *S                   # (ld,), 0 for who is retained
@@ -178,7 +179,7 @@ cdef void predict(const Pool *pool, Py_ssize_t k, Py_ssize_t wanted, bint in_ord
         simd.product_vector(k + t, ld, best.L, ld, x, best.heap)
         for j in range(ld):
             row[j] = (row[j] - best.heap[j]) / root
-        simd.downdate(1, ld, row, ld, block.c + t, best.S, best.r, pool.weight, pool.floor, best.scores, ld)
+        simd.downdate(1, ld, row, ld, block.c + t, best.S, best.r, pool.form, pool.floor, best.scores, ld)
         best.S[p] = 0.0
         best.scores[p] = -INFINITY
         t += 1
@@ -214,7 +215,7 @@ cdef void extend(const Pool *pool, Py_ssize_t k, const Block *block, double *val
                                   NULL)
             simd.solve_transposed(rows, BLOCK, block.coefficients + k * BLOCK, BLOCK, NULL, strip + k * BLOCK, BLOCK)
             simd.downdate(rows, BLOCK, strip + k * BLOCK, BLOCK, block.c, pool.next_S + j, pool.next_r + j,
-                          pool.weight, pool.floor, pool.scores + ld + j, ld)
+                          pool.form, pool.floor, pool.scores + ld + j, ld)
     for t in range(rows):
         for j in range(t + 1, rows + 1):
             pool.scores[j * ld + block.pivots[t]] = -INFINITY
@@ -237,7 +238,7 @@ cdef void accept(Pool *pool, Py_ssize_t k, const Block *block, Py_ssize_t rows) 
     else:
         for s in range(pool.ld // BLOCK):
             simd.downdate(rows, BLOCK, pool.L + (s * pool.size + k) * BLOCK, BLOCK, block.c, pool.S + s * BLOCK,
-                          pool.r + s * BLOCK, pool.weight, pool.floor, NULL, 0)
+                          pool.r + s * BLOCK, pool.form, pool.floor, NULL, 0)
     for t in range(rows):
         pool.S[block.pivots[t]] = 0.0
 
@@ -296,7 +297,7 @@ def pivots(
     double variance,
     double noise,
     const double[::1] z,                # IN (n,)
-    double weight,                      # of r^2 beside S; negative: r^2 / S
+    const double[::1] form,             # IN (4,), of the score
     const Py_ssize_t[::1] forced,       # IN (f,), distinct
     Py_ssize_t[::1] chosen,             # OUT (size,)
 ):
@@ -314,7 +315,9 @@ def pivots(
         raise MemoryError
     pool.kind, pool.n, pool.ld, pool.d, pool.size = kind, n, ld, d, size
     pool.variance, pool.noise = variance / (variance + noise), noise / (variance + noise)
-    pool.weight, pool.floor = weight, (size + 8) * DBL_EPSILON
+    pool.floor = (size + 8) * DBL_EPSILON
+    for j in range(4):
+        pool.form[j] = form[j]
     pool.columns = start
     pool.L = pool.columns + d * ld
     pool.S = pool.L + size * ld
@@ -343,7 +346,7 @@ def pivots(
             pool.r[i] = z[i] if i < n else 0.0
         memset(values, 0, BLOCK * sizeof(double))
         for i in range(ld // BLOCK):
-            simd.downdate(1, BLOCK, values, BLOCK, values, pool.S + i * BLOCK, pool.r + i * BLOCK, pool.weight,
+            simd.downdate(1, BLOCK, values, BLOCK, values, pool.S + i * BLOCK, pool.r + i * BLOCK, pool.form,
                           pool.floor, pool.scores + i * BLOCK, ld)
         for j in range(f):
             chosen[j] = forced[j]

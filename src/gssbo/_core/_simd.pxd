@@ -34,7 +34,8 @@ cdef extern from "simd.h" nogil:
         void (*add_scaled_and_max)(Py_ssize_t n, double a, const double *x, double *y, double *largest) noexcept nogil
         void (*add_squares)(Py_ssize_t n, const double *x, double *y) noexcept nogil
         void (*downdate)(Py_ssize_t rows, Py_ssize_t n, const double *L, Py_ssize_t ldl, const double *c, double *S,
-                         double *r, double weight, double floor, double *scores, Py_ssize_t lds) noexcept nogil
+                         double *r, const double *form, double floor, double *scores,
+                         Py_ssize_t lds) noexcept nogil
         double (*largest)(Py_ssize_t n, const double *x) noexcept nogil
 
     Py_ssize_t gssbo_padded(Py_ssize_t n) noexcept nogil

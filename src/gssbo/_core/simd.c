@@ -611,7 +611,7 @@ static void add_squares(ptrdiff_t n, const double *restrict x, double *restrict 
 typedef int64_t lanes __attribute__((vector_size(8 * W)));
 
 static void downdate(ptrdiff_t rows, ptrdiff_t n, const double *L, ptrdiff_t ldl, const double *c, double *S, double *r,
-                     double weight, double floor, double *scores, ptrdiff_t lds)
+                     const double *form, double floor, double *scores, ptrdiff_t lds)
 {
     const vec nothing = (vec){0} - (double)INFINITY;
     for (ptrdiff_t j = 0; j < n; j += W) {
@@ -621,7 +621,7 @@ static void downdate(ptrdiff_t rows, ptrdiff_t n, const double *L, ptrdiff_t ldl
             s -= l * l;
             u -= c[t] * l;
             if (scores != NULL) {
-                const vec score = weight >= 0.0 ? s + weight * (u * u) : u * u / s;
+                const vec score = (form[0] * s + form[1] * (u * u)) / (form[2] * s + form[3]);
                 const lanes open = s > floor;
                 store(scores + t * lds + j, (vec)((open & (lanes)score) | (~open & (lanes)nothing)));
             }

@@ -81,10 +81,10 @@ typedef struct gssbo_simd_table {
     void (*add_squares)(ptrdiff_t n, const double *x, double *y);
 
     /* For each of the rows l of L (rows, n) in turn, S -= l^2 and r -= c l, and then, unless `scores` is NULL, its row
-     * of scores (rows, n): S + weight r^2, or r^2 / S when the weight is negative; -infinity where S is not above the
+     * of scores (rows, n): (form[0] S + form[1] r^2) / (form[2] S + form[3]), or -infinity where S is not above the
      * floor. n is a multiple of GSSBO_PAD. */
     void (*downdate)(ptrdiff_t rows, ptrdiff_t n, const double *L, ptrdiff_t ldl, const double *c, double *S,
-                     double *r, double weight, double floor, double *scores, ptrdiff_t lds);
+                     double *r, const double *form, double floor, double *scores, ptrdiff_t lds);
 
     /* Largest of x (n), n a multiple of GSSBO_PAD; NaN counts for nothing. */
     double (*largest)(ptrdiff_t n, const double *x);

@@ -38,7 +38,7 @@ SelectionRule: TypeAlias = Callable[[Embedding, int, IndexArray, FloatArray, np.
 the pool's standardised responses."""
 
 FLOOR = 1e-12  # scores below this count as this large when they are normalised, appendix C.3
-RATIO = -1.0  # the core's sign for r^2 / S
+TILT = 0.2  # of the residual rule; anything from 0.05 to 0.3 does as well
 
 
 def vector(embedding: Embedding, size: int, forced: IndexArray, z: FloatArray, rng: np.random.Generator) -> IndexArray:
@@ -89,32 +89,36 @@ def maxmin(embedding: Embedding, size: int, forced: IndexArray, z: FloatArray, r
 def residual(
     embedding: Embedding, size: int, forced: IndexArray, z: FloatArray, rng: np.random.Generator
 ) -> IndexArray:
-    """Largest S_i + r_i^2: what the retained observations leave open, and what they predict wrongly. O(n M^2).
+    """Largest (S_i + r_i^2) / (S_i + 0.2): what the retained ones leave open or predict wrongly. O(n M^2).
 
-    Ours. Both terms start near 1, whatever the fitted signal variance.
+    Ours. The numerator is how wrong the model may be and how wrong it is. The denominator lets that count for more
+    where the model was sure, by up to six times: where S is 1, far from all that is retained, surprise is expected.
     """
-    return _pivots(embedding, size, forced, z, weight=1.0)
+    return _pivots(embedding, size, forced, z, form=(1.0, 1.0, 1.0, TILT))
 
 
 def variance(
     embedding: Embedding, size: int, forced: IndexArray, z: FloatArray, rng: np.random.Generator
 ) -> IndexArray:
     """Largest S_i, whatever the responses: the greedy points of [2]. O(n M^2)."""
-    return _pivots(embedding, size, forced, z, weight=0.0)
+    return _pivots(embedding, size, forced, z, form=(1.0, 0.0, 0.0, 1.0))
 
 
 def residual_ratio(
     embedding: Embedding, size: int, forced: IndexArray, z: FloatArray, rng: np.random.Generator
 ) -> IndexArray:
     """Largest r_i^2 / S_i: the response that surprises most, in its own standard deviations. O(n M^2)."""
-    return _pivots(embedding, size, forced, z, weight=RATIO)
+    return _pivots(embedding, size, forced, z, form=(0.0, 1.0, 1.0, 0.0))
 
 
-def _pivots(embedding: Embedding, size: int, forced: IndexArray, z: FloatArray, *, weight: float) -> IndexArray:
+def _pivots(
+    embedding: Embedding, size: int, forced: IndexArray, z: FloatArray, *, form: tuple[float, float, float, float]
+) -> IndexArray:
+    """Pivots by the score (a S + b r^2) / (c S + e) of a form (a, b, c, e)."""
     chosen = np.empty(size, dtype=np.intp)
-    kernel = embedding.kernel
+    kernel, noise = embedding.kernel, embedding.noise
     _residual.pivots(
-        kernel.kind, embedding.X, kernel.lengthscale, kernel.variance, embedding.noise, z, weight, forced, chosen
+        kernel.kind, embedding.X, kernel.lengthscale, kernel.variance, noise, z, np.array(form), forced, chosen
     )
     return chosen
 

@@ -35,7 +35,7 @@ from gssbo._core._simd cimport gssbo_padded, gssbo_simd, gssbo_simd_table
 cdef const gssbo_simd_table *simd = gssbo_simd()
 
 cdef enum:
-    BLOCK = 16          # pivots predicted at most, and the width of a strip of L
+    BLOCK = 16          # pivots predicted at most, and the width of a strip of L: GSSBO_PAD
     CHUNK = 256         # columns whose kernel values are made at once
     LEAST = 32          # members of a short list: n / SHARE, but no fewer and no more than this
     MOST = 128

@@ -32,8 +32,8 @@ class Factor:
     Examples
     --------
     >>> factor = Factor(np.array([[4.0, 2.0], [2.0, 5.0]]))
-    >>> factor.solve(np.array([8.0, 16.0])), round(float(2.0 * factor.half_log_determinant - np.log(16.0)), 12)
-    (array([0.5, 3. ]), 0.0)
+    >>> factor.solve(np.array([8.0, 16.0])), round(float(2.0 * factor.half_log_determinant), 6)
+    (array([0.5, 3. ]), 2.772589)
     """
 
     def __init__(self, A: FloatArray) -> None:

@@ -41,7 +41,7 @@ from gssbo._validation import (
 from gssbo.exceptions import NotFittedError
 from gssbo.kernels import KERNELS, Kernel
 
-__all__ = ["GaussianProcess", "standardize"]
+__all__ = ["GaussianProcess", "standardize", "without_gaps"]
 
 SHARE = 512  # candidates below which a thread of their own does not pay
 REACH = 1.5  # in sqrt(d) times a column's spread: a lengthscale beyond it says that the parameter hardly matters
@@ -81,7 +81,7 @@ def _standardize_known(y: FloatArray, failed: NDArray[np.bool_]) -> tuple[FloatA
     return z, mean, std
 
 
-def _without_gaps(y: FloatArray) -> FloatArray:
+def without_gaps(y: FloatArray) -> FloatArray:
     """`y` with one standard deviation below the least in the place of NaN, for responses that stay as they are."""
     failed = np.isnan(y)
     if not failed.any():
@@ -227,7 +227,7 @@ class GaussianProcess:
         self, X: FloatArray, y: FloatArray, *, optimize: bool, rng: np.random.Generator | None = None
     ) -> None:
         """`fit` without the checks, for callers in this package; `optimize` says whether theta is searched for."""
-        z, mean, std = standardize(y) if self.normalize_y else (_without_gaps(y), 0.0, 1.0)
+        z, mean, std = standardize(y) if self.normalize_y else (without_gaps(y), 0.0, 1.0)
         start = self._start(X)
         info: dict[str, Any] = {"status": "fixed", "message": "", "n_evaluations": 0, "n_starts": 0}
         theta = start

@@ -32,6 +32,7 @@ from gssbo.design import Design
 from gssbo.gp import GaussianProcess
 from gssbo.ledger import Ledger
 from gssbo.pending import Suggestion
+from gssbo.portfolio import Portfolio
 from gssbo.proposals import Proposals
 from gssbo.retention import Retention
 from gssbo.selection.rules import PIVOTED, RULES
@@ -40,6 +41,8 @@ from gssbo.strategy import Strategy
 from gssbo.timings import Timings
 
 __all__ = ["Best", "Optimizer"]
+
+METHODS = ("box", "portfolio")
 
 
 class Best(NamedTuple):
@@ -61,14 +64,18 @@ class Optimizer(Ledger):
         some are not, and dicts where `bounds` is one. Equal ends fix a parameter.
     constraints : LinearConstraint, NonlinearConstraint, or a sequence of them, optional
         Of SciPy; what points must meet to be suggested. A function is called with a point as `ask` gives it.
+    method : {"box", "portfolio"}
+        "box" is the paper's: one Gaussian process over the whole box and uniform candidates. "portfolio" shares the
+        suggestions among local and global models by what they gain; it takes `n_init`, `initial_design`,
+        `subset_size` (a number) and `threads`, and refuses the options of the box.
     duplicates : {"avoid", "allow"}
         Whether a point that was told may be suggested again; it may, for a noisy objective. By default no point is
         suggested twice, and a finite space ends in `SpaceExhausted`. Points told twice are two observations either way.
     maximize : bool
         Whether larger values are better; by default smaller ones are.
-    n_init : int
-        Points of the initial design; the first `n_init` observations told count as it, whatever they are: shuffle data
-        that come in an order.
+    n_init : int, optional
+        Points of the initial design, by default 20, or for a portfolio 2 d + 2 but at least 6 and at most 40. The first
+        `n_init` observations told count as it, whatever they are: shuffle data that come in an order.
     initial_design : {"lhs", "sobol"}
         Latin hypercube or scrambled Sobol points.
     subset_size : int or "dynamic"
@@ -136,9 +143,10 @@ class Optimizer(Ledger):
         bounds: Any,
         *,
         constraints: Any = None,
+        method: str = "box",
         duplicates: str = "avoid",
         maximize: bool = False,
-        n_init: int = 20,
+        n_init: int | None = None,
         initial_design: str = "lhs",
         subset_size: int | str = 100,
         dynamic_factor: float = 4.0,
@@ -157,7 +165,12 @@ class Optimizer(Ledger):
     ) -> None:
         super().__init__(Space(bounds, constraints), maximize=maximize)
         self.duplicates = check_choice("duplicates", duplicates, ("avoid", "allow"))
-        self.n_init = check_integer("n_init", n_init, at_least=1)
+        self.method = check_choice("method", method, METHODS)
+        self.n_init = (
+            _default_n_init(self.method, self.space.dim)
+            if n_init is None
+            else check_integer("n_init", n_init, at_least=1)
+        )
         self.rule = check_choice("rule", rule, RULES)
         self.timings = Timings()
         design_rng, selection_rng, fit_rng, candidate_rng = spawn_generators("rng", rng, 4)
@@ -185,6 +198,12 @@ class Optimizer(Ledger):
         )
         self.refresh, self.n_candidates = retention.refresh, strategy.n_candidates
         self._strategy: Strategy = strategy
+        if self.method == "portfolio":
+            size = check_integer("subset_size", subset_size, at_least=10)
+            self.rule = "residual"
+            self._strategy = Portfolio(
+                self.space, size=size, n_init=self.n_init, rng=candidate_rng, timings=self.timings
+            )
 
         # The design has had its share of its generator; spare points take theirs from it.
         self._proposals = Proposals(
@@ -192,7 +211,7 @@ class Optimizer(Ledger):
             self._history,
             self._pending,
             Design(self.space, self.n_init, initial_design, design_rng),
-            strategy,
+            self._strategy,
             repeats=self.duplicates == "allow",
             rng=design_rng,
         )
@@ -351,3 +370,7 @@ class Optimizer(Ledger):
         twin = copy.deepcopy(self._strategy)
         twin.update(self._history)
         return twin
+
+
+def _default_n_init(method: str, dim: int) -> int:
+    return min(max(2 * dim + 2, 6), 40) if method == "portfolio" else 20

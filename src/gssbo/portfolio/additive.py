@@ -9,9 +9,9 @@ k(x, v)     5 + s exp(-|x - v|^2 / (0.18 d)) + sum_j exp(-(x_j - v_j)^2 / (2 l^2
 tau         variance of what the model leaves over
 t           values a coordinate may take: a grid, and some at random
 
-Lengthscale, s, tau and warp are those of largest likelihood on a grid, on which later fits move by one step. On a
-random mask of coordinates around the best point each coordinate takes the value of the lowest confidence bound of its
-own change in the sum.
+Lengthscale, s, tau and warp are those of largest likelihood on a grid, where later fits move by one step. On a random
+mask of coordinates around the best point each coordinate takes the value of the lowest confidence bound of its own
+change in the sum.
 
 References
 ----------

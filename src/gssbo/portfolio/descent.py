@@ -138,6 +138,7 @@ class Descent:
         elif self._failures > 10 + 2 * self._dim or self._radius <= 10.0 * LEAST:
             reach = max(BASIN * np.sqrt(self._dim), 0.5 * float(np.sqrt(((self._x - self._start) ** 2).sum())))
             self._minima.append((self._x, self._y, reach))
+            self._minima.append((self._start, -np.inf, BASIN * float(np.sqrt(self._dim))))
             if self._ended_near(x, y, slack):
                 x, y = self._other_start(view, slack)
             self._begin(x, y, FIRST)

@@ -92,7 +92,7 @@ class Region:
             best = int(np.argmax(mean))
             centre, level = members.X[best], float(mean[best])
         if len(pending):
-            self._believe(members, pending)
+            level = max(level, self._believe(members, pending))
         low, high = self._box(centre)
         candidates = _candidates(centre, low, high, rng)
         scores = gp.log_expected_improvement(candidates, level)
@@ -184,12 +184,13 @@ class Region:
         half = 0.5 * self._side * self._weights()
         return np.clip(centre - half, 0.0, 1.0), np.clip(centre + half, 0.0, 1.0)
 
-    def _believe(self, members: View, pending: FloatArray) -> None:
-        """Condition on what the model expects at the pending points: it has no reason to return there."""
+    def _believe(self, members: View, pending: FloatArray) -> float:
+        """Condition on what the model expects at the pending points, and return the best of it."""
         mean, _ = self.gp.posterior(np.ascontiguousarray(pending))
         X = np.vstack([members.X, pending])
         assert self._theta is not None
         self.gp.set_theta(X, np.concatenate([self._z, mean]), self._theta)
+        return float(mean.max())
 
 
 def _candidates(centre: FloatArray, low: FloatArray, high: FloatArray, rng: np.random.Generator) -> FloatArray:

@@ -16,7 +16,8 @@ from __future__ import annotations
 import numpy as np
 
 from gssbo._typing import FloatArray, IndexArray
-from gssbo.gp import GaussianProcess
+from gssbo.choice import Admit
+from gssbo.gp import GaussianProcess, without_gaps
 from gssbo.history import History
 from gssbo.map_gp import MapGaussianProcess
 from gssbo.portfolio.additive import Additive
@@ -25,17 +26,18 @@ from gssbo.portfolio.descent import Descent
 from gssbo.portfolio.region import Region
 from gssbo.portfolio.trend import Trend
 from gssbo.portfolio.view import OUTSIDE, Searcher, View
+from gssbo.space import Space
 from gssbo.timings import Timings
 
 __all__ = ["Portfolio"]
 
 LOCAL, GLOBAL, DESCENT, TREND, ADDITIVE = range(5)
-SHARES = np.array([1.0, 1.0, 1.0, 2.0, 1.0])  # of what is spread whatever the credit
 DELAY = 5  # observations times d, at most LONGEST_DELAY, before the local searchers begin
 LONGEST_DELAY = 150
 WEAK = 0.5  # weight of a searcher whose model explains little
 MOST = 2000  # observations in a view
 TRIES = 3  # searchers asked for a suggestion before one is made at random
+LAST_TRIES = 50  # at random
 
 
 class Portfolio:
@@ -43,8 +45,7 @@ class Portfolio:
 
     Parameters
     ----------
-    dim : int
-        d.
+    space : Space
     size : int
         M.
     n_init : int
@@ -55,20 +56,30 @@ class Portfolio:
 
     Examples
     --------
-    >>> strategy = Portfolio(2, n_init=6, rng=np.random.default_rng(0), timings=Timings())
+    >>> space = Space([(0.0, 1.0)] * 2)
+    >>> strategy = Portfolio(space, n_init=6, rng=np.random.default_rng(0), timings=Timings())
     >>> history, none = History(2), np.empty((0, 2))
     >>> X = np.random.default_rng(1).random((6, 2))
     >>> history.append(X, X, -((X - 0.3) ** 2).sum(axis=1))
     >>> for _ in range(30):
     ...     _ = strategy.update(history)
-    ...     x = strategy.suggest(history, none, 1)
+    ...     x = strategy.suggest(history, none, 1, lambda U: np.ones(len(U), dtype=bool))
     ...     history.append(x, x, -((x - 0.3) ** 2).sum(axis=1))
     >>> bool(history.y.max() > -1e-8)
     True
     """
 
-    def __init__(self, dim: int, *, size: int = 100, n_init: int, rng: np.random.Generator, timings: Timings) -> None:
-        self._dim, self._size, self._n_init = dim, size, n_init
+    def __init__(
+        self,
+        space: Space,
+        *,
+        size: int = 100,
+        n_init: int,
+        rng: np.random.Generator,
+        timings: Timings,
+    ) -> None:
+        dim = space.dim
+        self._space, self._dim, self._size, self._n_init = space, dim, size, n_init
         self._rng, self._timings = rng, timings
         local, everywhere = Region(dim, trust=True, size=size), Region(dim, trust=False, size=size)
         self._global = everywhere
@@ -79,9 +90,11 @@ class Portfolio:
             Trend(dim, (OUTSIDE, GLOBAL, TREND)),
             Additive(dim, DESCENT),
         )
+        # Of what is spread whatever the credit; a trend has coefficients by the dimension.
+        self._shares = np.array([1.0, 1.0, 1.0, 2.0 + min(max(dim - 20, 0) / 40.0, 2.0), 1.0])
         self._credit = Credit(len(self._searchers))
         self._origin: list[int] = []
-        self._issued: list[tuple[FloatArray, int]] = []
+        self._issued: list[tuple[FloatArray, int]] = []  # points not told yet, and their searchers
         self._n_modelled = 0
         self._seen: View | None = None  # as of the last update
         self._shown: tuple[MapGaussianProcess, IndexArray] | None = None  # what predicts from it, when asked for
@@ -101,21 +114,22 @@ class Portfolio:
     def _learn(self, history: History) -> None:
         for row in range(self._n_modelled, len(history)):
             origin = self._claim(history.unit[row])
-            if origin != OUTSIDE and np.isfinite(history.y[row]):
+            if origin != OUTSIDE and row > 0:
                 before = self._view(history, row)
-                if len(before.y):
-                    y = float(history.y[row])
-                    own = self._searchers[origin].observe(before, history.unit[row], y)
-                    self._credit.reward(origin, gain=y - float(before.y.max()), own=own)
+                y = float(without_gaps(np.append(before.y, history.y[row]))[-1])
+                own = self._searchers[origin].observe(before, history.unit[row], y)
+                self._credit.reward(origin, gain=y - float(before.y.max()), own=own)
             self._origin.append(origin)
 
-    def suggest(self, history: History, pending: FloatArray, n: int) -> FloatArray:
-        """Points (n, d) from searchers drawn by their credit; random ones before anything was told."""
+    def suggest(self, history: History, pending: FloatArray, n: int, admit: Admit) -> FloatArray:
+        """Up to n points from searchers drawn by their credit; random ones before anything was told."""
         view = self._view(history, len(history))
-        points = np.empty((n, self._dim))
+        points = np.empty((0, self._dim))
         with self._timings.part("acquisition"), np.errstate(over="ignore", invalid="ignore"):
-            for i in range(n):
-                points[i] = self._one(view, np.vstack([pending, points[:i]]))
+            for _ in range(n):
+                x = self._one(view, np.vstack([pending, points]), admit)
+                if x is not None:
+                    points = np.vstack([points, x])
         return points
 
     def posterior(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -166,35 +180,50 @@ class Portfolio:
         return OUTSIDE
 
     def _view(self, history: History, n: int) -> View:
-        """The first n observations, or of more than MOST: the best half, the newest quarter, others evenly spread."""
-        rows = np.flatnonzero(np.isfinite(history.y[:n]))
-        if len(rows) > MOST:
-            y = history.y[rows]
+        """The first n observations, or of more than MOST: the best half, the newest quarter, others evenly spread.
+
+        Those that failed count as one standard deviation worse than the worst.
+        """
+        rows, y = np.arange(n), without_gaps(history.y[:n])
+        if n > MOST:
             best = rows[np.argpartition(-y, MOST // 2)[: MOST // 2]]
             newest = rows[-(MOST // 4) :]
-            spread = rows[np.round(np.linspace(0, len(rows) - 1, MOST // 4)).astype(np.intp)]
+            spread = rows[np.round(np.linspace(0, n - 1, MOST // 4)).astype(np.intp)]
             rows = np.unique(np.concatenate([best, newest, spread]))
         origin = np.asarray(self._origin, dtype=np.intp)
         if len(origin) < n:
             origin = np.concatenate([origin, np.full(n - len(origin), OUTSIDE)])
-        return View(history.unit[rows], history.y[rows], origin[rows], rows)
+        return View(history.unit[rows], y[rows], origin[rows], rows)
 
-    def _one(self, view: View, pending: FloatArray) -> FloatArray:
-        if len(view.y) < 2:
-            return self._rng.random(self._dim)
-        weights = np.array([1.0 if each.explains else WEAK for each in self._searchers]) * SHARES
-        if len(view.y) < self._n_init + min(DELAY * self._dim, LONGEST_DELAY):
-            weights[[LOCAL, DESCENT]] = 0.0
-        for _ in range(TRIES):
-            searcher = self._credit.choose(weights, self._rng)
-            x = self._searchers[searcher].suggest(view, pending, self._rng)
-            if x is not None and np.isfinite(x).all() and not self._known(x, view, pending):
-                self._issued = [*self._issued[-1000:], (x.copy(), searcher)]
+    def _one(self, view: View, pending: FloatArray, admit: Admit) -> FloatArray | None:
+        if len(view.y) >= 2:
+            weights = np.array([1.0 if each.explains else WEAK for each in self._searchers]) * self._shares
+            if len(view.y) < self._n_init + min(DELAY * self._dim, LONGEST_DELAY):
+                weights[[LOCAL, DESCENT]] = 0.0
+            for _ in range(TRIES):
+                searcher = self._credit.choose(weights, self._rng)
+                x = self._realised(self._searchers[searcher].suggest(view, pending, self._rng))
+                if x is not None and self._free(x, view, pending, admit):
+                    self._issued = [*self._issued[-1000:], (x.copy(), searcher)]
+                    return x
+        for _ in range(LAST_TRIES):
+            near = self._space.place(self._rng.random((1, self._space.n_draws)))[0]
+            if len(view.y) >= 2 and self._rng.random() < 0.5:
+                scale = 10.0 ** self._rng.uniform(-4.0, -0.5)
+                near = np.clip(view.X[view.best] + scale * self._rng.standard_normal(self._dim), 0.0, 1.0)
+            x = self._realised(near)
+            if x is not None and self._free(x, view, pending, admit):
                 return x
-        best = view.X[view.best]
-        scale = 10.0 ** self._rng.uniform(-4.0, -0.5)
-        near: FloatArray = np.clip(best + scale * self._rng.standard_normal(self._dim), 0.0, 1.0)
-        return near
+        return None
 
-    def _known(self, x: FloatArray, view: View, pending: FloatArray) -> bool:
-        return bool((np.abs(view.X - x).max(axis=1) < 1e-12).any() or (np.abs(pending - x).max(axis=1) < 1e-9).any())
+    def _realised(self, x: FloatArray | None) -> FloatArray | None:
+        return None if x is None or not np.isfinite(x).all() else self._space.project(x[None, :])[0]
+
+    def _free(self, x: FloatArray, view: View, pending: FloatArray, admit: Admit) -> bool:
+        """Whether a point is admitted, and no rounding away from one that is known or waited for."""
+        if not admit(x[None, :])[0]:
+            return False
+        if self._space.discrete:
+            return not (pending == x).all(axis=1).any()
+        near_known: bool = (np.abs(view.X - x).max(axis=1) < 1e-12).any()
+        return not (near_known or (np.abs(pending - x).max(axis=1) < 1e-9).any())

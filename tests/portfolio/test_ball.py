@@ -1,0 +1,50 @@
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from gssbo.portfolio.ball import minimize_in_ball
+
+
+def case(seed, d, curvature):
+    rng = np.random.default_rng(seed)
+    Q = np.linalg.qr(rng.standard_normal((d, d)))[0]
+    return rng.standard_normal(d), Q.T @ np.diag(curvature(rng, d)) @ Q
+
+
+CONVEX = pytest.param(lambda rng, d: 10.0 ** rng.uniform(-3.0, 3.0, d), id="convex")
+MIXED = pytest.param(lambda rng, d: rng.standard_normal(d), id="mixed")
+
+
+@pytest.mark.parametrize("curvature", [CONVEX, MIXED])
+@pytest.mark.parametrize("seed", range(5))
+def test_is_nearly_the_minimum_over_the_ball(seed, curvature):
+    g, H = case(seed, 6, curvature)
+    wide = np.full(6, 100.0)
+    u, decrease = minimize_in_ball(g, H, 1.3, -wide, wide)
+    assert np.linalg.norm(u) <= 1.3 * (1.0 + 1e-9)
+    assert np.isclose(decrease, -(g @ u + 0.5 * u @ H @ u), rtol=1e-9)
+    # The multiplier by bisection on the eigenvalues.
+    w, V = np.linalg.eigh(H)
+    b = V.T @ g
+    low, high = max(0.0, -w[0]) + 1e-13, max(0.0, -w[0]) + np.linalg.norm(g) / 1.3 + 1.0
+    if w[0] > 0.0 and np.linalg.norm(b / w) <= 1.3:
+        low = high = 0.0
+    for _ in range(200):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if np.linalg.norm(b / (w + middle)) > 1.3 else (low, middle)
+    best = -V @ (b / (w + high))
+    assert decrease >= 0.97 * -(g @ best + 0.5 * best @ H @ best)
+
+
+def test_stays_in_the_box_and_uses_it():
+    g, H = case(3, 4, lambda rng, d: np.full(d, 1e-3))
+    low, high = np.full(4, -0.2), np.full(4, 0.1)
+    u, decrease = minimize_in_ball(g, H, 5.0, low, high)
+    assert (u >= low).all() and (u <= high).all()
+    box = minimize(lambda v: g @ v + 0.5 * v @ H @ v, np.zeros(4), bounds=list(zip(low, high, strict=True)))
+    assert np.isclose(decrease, -box.fun, rtol=1e-6)
+
+
+def test_without_a_slope_a_convex_form_stays_where_it_is():
+    u, decrease = minimize_in_ball(np.zeros(3), np.eye(3), 1.0, -np.ones(3), np.ones(3))
+    assert np.abs(u).max() < 1e-100 and decrease >= 0.0

@@ -1,0 +1,169 @@
+import copy
+
+import numpy as np
+import pytest
+from scipy.optimize import NonlinearConstraint
+
+import gssbo
+from gssbo import Integer, Optimizer, Real
+from gssbo.exceptions import SpaceExhausted
+
+BOX = [(-1.0, 2.0)]
+
+
+def sphere(x):
+    return float(((np.asarray(x) - 0.5) ** 2).sum())
+
+
+def run(d, f, n, **options):
+    optimizer = Optimizer(BOX * d, method="portfolio", **{"rng": 0, "threads": 1, **options})
+    for _ in range(n):
+        x = optimizer.ask()
+        optimizer.tell(x, f(x))
+    return optimizer
+
+
+def test_the_same_seed_gives_the_same_run():
+    first, second = (run(3, sphere, 60) for _ in range(2))
+    assert np.array_equal(first.X, second.X)
+    assert not np.array_equal(first.X, run(3, sphere, 60, rng=1).X)
+
+
+def test_threads_do_not_matter():
+    assert np.array_equal(run(3, sphere, 60).X, run(3, sphere, 60, threads=3).X)
+
+
+def test_a_copy_continues_alike_and_apart():
+    optimizer = run(2, sphere, 40)
+    twin = copy.deepcopy(optimizer)
+    for each in (optimizer, twin):
+        for _ in range(15):
+            x = each.ask()
+            each.tell(x, sphere(x))
+    assert np.array_equal(optimizer.X, twin.X)
+
+
+def test_predicting_changes_nothing():
+    quiet, curious = (Optimizer(BOX * 2, method="portfolio", rng=0) for _ in range(2))
+    for _ in range(40):
+        x, same = quiet.ask(), curious.ask()
+        assert np.array_equal(x, same)
+        quiet.tell(x, sphere(x))
+        curious.tell(x, sphere(x))
+        curious.predict(np.zeros((2, 2)))
+    mean, std = curious.predict([[0.5, 0.5], [1.5, -0.5]], return_std=True)
+    assert np.allclose(mean, [0.0, 2.0], atol=0.02) and (std < 0.1).all()
+
+
+def test_units_do_not_matter():
+    """A power of two scales everything exactly."""
+    plain = run(2, sphere, 60)
+    assert np.array_equal(plain.X, run(2, lambda x: 2.0**40 * sphere(x), 60).X)
+    assert np.array_equal(plain.X, run(2, lambda x: -sphere(x), 60, maximize=True).X)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        pytest.param(lambda x: 1.0, id="constant"),
+        pytest.param(lambda x: 1e300 * sphere(x), id="huge"),
+        pytest.param(lambda x: 1.5e308 * float(np.sin(9.0 * sphere(x))), id="as large as floats go"),
+        pytest.param(lambda x: 1e-320 * sphere(x), id="denormal"),
+        pytest.param(lambda x: float(np.floor(3.0 * np.asarray(x)).sum()), id="steps"),
+        pytest.param(lambda x: float(x[0] > 0.5), id="binary"),
+    ],
+)
+@pytest.mark.parametrize("d", [1, 3])
+@pytest.mark.filterwarnings("error")
+def test_survives(d, f):
+    optimizer = run(d, f, 50)
+    assert len(np.unique(optimizer.X, axis=0)) == 50
+    assert np.isfinite(optimizer.predict(np.zeros((2, d)))).all()
+
+
+@pytest.mark.filterwarnings("error")
+def test_survives_duplicates_with_different_values():
+    optimizer = Optimizer(BOX * 2, method="portfolio", rng=0)
+    for i in range(40):
+        optimizer.ask()
+        optimizer.tell([0.3, 0.4], 1.0 + i % 3)
+    for _ in range(30):
+        x = optimizer.ask()
+        optimizer.tell(x, sphere(x))
+    assert optimizer.best_y < 1e-2
+
+
+def test_a_hundred_dimensions():
+    optimizer = run(100, sphere, 120)
+    assert optimizer.best_y < 30.0  # a uniform point gives 75, the best of 120 about 60
+
+
+@pytest.mark.filterwarnings("error")
+def test_bulk_history():
+    X = np.random.default_rng(0).uniform(-1.0, 2.0, (20_000, 5))
+    optimizer = Optimizer(BOX * 5, method="portfolio", rng=0)
+    optimizer.tell(X, ((X - 0.5) ** 2).sum(axis=1))
+    for _ in range(30):
+        x = optimizer.ask()
+        optimizer.tell(x, sphere(x))
+    assert optimizer.best_y < 1e-6 and len(optimizer.retained) == 100
+
+
+def test_asking_again_gives_another_point():
+    optimizer = run(3, sphere, 40)
+    asked = np.array([optimizer.ask() for _ in range(12)])
+    assert len(np.unique(asked.round(9), axis=0)) == 12
+    optimizer.tell(asked[::-1], [sphere(x) for x in asked[::-1]])
+    assert optimizer.ask().shape == (3,)
+
+
+def test_told_from_outside_alone():
+    rng = np.random.default_rng(0)
+    optimizer = Optimizer(BOX * 2, method="portfolio", rng=0)
+    for _ in range(30):
+        x = rng.uniform(-1.0, 2.0, 2)
+        optimizer.tell(x, sphere(x))
+    x = optimizer.ask()
+    assert (x >= -1.0).all() and (x <= 2.0).all()
+
+
+def test_minimize_takes_it():
+    result = gssbo.minimize(sphere, BOX * 4, n_evals=80, method="portfolio", rng=0)
+    assert result.fun < 1e-10 and result.nfev == 80
+
+
+def test_unknown_methods_are_refused():
+    with pytest.raises(ValueError, match="method must be one of"):
+        Optimizer(BOX, method="simplex")
+
+
+def test_a_grid_is_searched_without_repeats_until_it_is_empty():
+    optimizer = Optimizer([range(9), range(9)], method="portfolio", n_init=6, rng=0)
+    for _ in range(81):
+        x = optimizer.ask()
+        optimizer.tell(x, (x[0] - 3) ** 2 + (x[1] - 4) ** 2)
+    assert len({tuple(x) for x in optimizer.X}) == 81
+    assert [tuple(x) for x in optimizer.X].index((3, 4)) < 30
+    with pytest.raises(SpaceExhausted):
+        optimizer.ask()
+
+
+def test_names_categories_and_constraints():
+    space = {"rate": Real(1e-4, 1.0, log=True), "units": Integer(1, 64), "act": ["relu", "gelu", "tanh"]}
+    limits = NonlinearConstraint(lambda x: x["units"] * x["rate"], -np.inf, 4.0)
+    optimizer = Optimizer(space, constraints=limits, method="portfolio", rng=0)
+    for _ in range(80):
+        x = optimizer.ask()
+        assert x["units"] * x["rate"] <= 4.0
+        optimizer.tell(x, (np.log10(x["rate"]) + 2.0) ** 2 + abs(x["units"] - 40) / 40 + (x["act"] != "gelu"))
+    assert optimizer.best_x["act"] == "gelu" and optimizer.best_y < 0.05
+
+
+def test_failures_are_kept_away_from():
+    """A third of the box fails, the optimum stands at its edge."""
+    optimizer = Optimizer(BOX * 2, method="portfolio", rng=0)
+    for _ in range(80):
+        x = optimizer.ask()
+        optimizer.tell(x, np.nan if x[0] < 0.0 else sphere(x + 0.4))
+    assert optimizer.best_y < 0.02  # (0, 0.1) is the best that works
+    assert np.isnan(optimizer.y[40:]).sum() < 15

@@ -1,0 +1,94 @@
+import numpy as np
+import pytest
+
+from gssbo.portfolio.additive import Additive
+from gssbo.portfolio.descent import Descent
+from gssbo.portfolio.region import Region
+from gssbo.portfolio.trend import Trend
+from gssbo.portfolio.view import OUTSIDE, View
+
+NONE = np.empty((0, 0))
+
+
+def run(searcher, number, f, X, n, rng):
+    """Ask one searcher n times; return all points and values."""
+    X, y, origin = X.copy(), np.array([f(x) for x in X]), np.full(len(X), OUTSIDE)
+    for _ in range(n):
+        view = View(X, y, origin, np.arange(len(y)))
+        x = searcher.suggest(view, np.empty((0, X.shape[1])), rng)
+        assert (x >= 0.0).all() and (x <= 1.0).all()
+        value = f(x)
+        searcher.observe(view, x, value)
+        X, y, origin = np.vstack([X, x]), np.append(y, value), np.append(origin, number)
+    return X, y
+
+
+def test_descent_follows_a_rotated_ellipsoid_of_condition_a_million():
+    rng = np.random.default_rng(0)
+    Q = np.linalg.qr(rng.standard_normal((6, 6)))[0]
+    scales = 10.0 ** np.linspace(0.0, 6.0, 6)
+    f = lambda x: -float(scales @ (Q @ (x - 0.4)) ** 2)  # noqa: E731
+    _, y = run(Descent(6, 2), 2, f, rng.random((14, 6)), 120, rng)
+    assert y[:14].max() < -1e3 and y.max() > -1e-4
+
+
+def test_descent_starts_anew_where_it_has_ended():
+    rng = np.random.default_rng(0)
+    wells = np.array([[0.2, 0.2], [0.8, 0.7]])
+    depth = np.array([1.0, 0.9])
+    f = lambda x: float((depth * np.exp(-40.0 * ((x - wells) ** 2).sum(axis=1))).sum())  # noqa: E731
+    X, _ = run(Descent(2, 2), 2, f, np.vstack([wells + 0.08, rng.random((4, 2))]), 150, rng)
+    for well in wells:
+        assert np.abs(X - well).max(axis=1).min() < 1e-3
+
+
+def test_trend_finds_the_bowl_under_ripples():
+    rng = np.random.default_rng(0)
+    f = lambda x: -float((20.0 * (x - 0.6) ** 2 + 0.3 * (1.0 - np.cos(60.0 * (x - 0.6)))).sum())  # noqa: E731
+    X, _ = run(Trend(8, (OUTSIDE, 3)), 3, f, rng.random((18, 8)), 150, rng)
+    away = np.abs(X[-20:].mean(axis=0) - 0.6)
+    assert np.median(away) < 1e-3 and away.max() < 2.0 * np.pi / 60.0  # at most one ripple off
+
+
+def test_trend_leaves_out_what_local_searchers_made():
+    rng = np.random.default_rng(0)
+    X = rng.random((60, 3))
+    y = -((X - 0.5) ** 2).sum(axis=1)
+    cluster = 0.9 + 0.01 * rng.random((40, 3))
+    both = View(
+        np.vstack([X, cluster]), np.append(y, y.max() - 1e-6 * np.arange(1, 41)), np.repeat([OUTSIDE, 2], [60, 40]),
+        np.arange(100),
+    )  # fmt: skip
+    alone = View(X, y, np.full(60, OUTSIDE), np.arange(60))
+    suggestions = [Trend(3, (OUTSIDE, 3)).suggest(each, NONE, np.random.default_rng(1)) for each in (both, alone)]
+    assert np.array_equal(*suggestions)
+
+
+def test_additive_solves_a_separable_function_with_many_optima():
+    rng = np.random.default_rng(0)
+    f = lambda x: float(np.sin(13.0 * x).sum() + x.sum())  # noqa: E731
+    grid = np.linspace(0.0, 1.0, 10_001)
+    best = 10.0 * float((np.sin(13.0 * grid) + grid).max())  # of about 1e15 local maxima
+    _, y = run(Additive(10, 2), 4, f, rng.random((22, 10)), 200, rng)
+    assert best - y.max() < 0.05
+
+
+@pytest.mark.parametrize("trust", [True, False])
+def test_region_finds_a_smooth_optimum_and_keeps_m(trust):
+    rng = np.random.default_rng(0)
+    f = lambda x: -float(np.sum((x - 0.3) ** 2) - 0.1 * np.prod(np.sin(3.0 * x)))  # noqa: E731
+    region = Region(3, trust=trust, size=30)
+    _, y = run(region, 0, f, rng.random((10, 3)), 60, rng)
+    grid = np.stack(np.meshgrid(*[np.linspace(0.0, 1.0, 41)] * 3), axis=-1).reshape(-1, 3)
+    assert y.max() > max(f(x) for x in grid) - 5e-3
+    assert len(region.gp.X_train_) == 30
+
+
+def test_region_does_not_return_to_pending_points():
+    rng = np.random.default_rng(0)
+    X = rng.random((20, 2))
+    view = View(X, -((X - 0.4) ** 2).sum(axis=1), np.full(20, OUTSIDE), np.arange(20))
+    region = Region(2, trust=False)
+    first = region.suggest(view, np.empty((0, 2)), np.random.default_rng(1))
+    second = region.suggest(view, first[None, :], np.random.default_rng(1))
+    assert np.abs(first - second).max() > 1e-3

@@ -1,0 +1,37 @@
+import numpy as np
+import pytest
+
+from gssbo.portfolio.warp import POWERS, warp
+
+
+@pytest.mark.parametrize("power", POWERS)
+def test_keeps_the_order_and_standardises(power):
+    y = np.random.default_rng(0).standard_normal(50) * 10.0 ** np.random.default_rng(1).uniform(-2, 4, 50)
+    z, _ = warp(y, power)
+    assert np.array_equal(np.argsort(z), np.argsort(y))
+    assert np.isclose(z.mean(), 0.0, atol=1e-12) and np.isclose(z.std(), 1.0)
+
+
+@pytest.mark.parametrize("power", POWERS)
+def test_jacobian_is_the_derivative(power):
+    """J of one response moved a little, all else equal, against the slope of the warp itself."""
+    y = np.array([0.0, -0.5, -1.0, -2.0, -7.0, -30.0])
+    z, J = warp(y, power)
+    scale = 1.0  # the lower median of the halved gaps 0.25, 0.5, 1, 3.5, 15
+    g = -0.5 * y / scale
+    slope = (1.0 + g) ** (power - 1.0)
+    raw = -np.log1p(g) if power == 0.0 else (1.0 - (1.0 + g) ** power) / power
+    assert np.allclose(z, (raw - raw.mean()) / raw.std(), rtol=1e-12)
+    assert np.isclose(J, np.log(slope).sum() - len(y) * np.log(raw.std()), rtol=1e-12)
+
+
+@pytest.mark.parametrize("y", [np.ones(5), np.zeros(3), np.array([4.0])])
+def test_equal_responses_say_nothing(y):
+    z, J = warp(y, 0.5)
+    assert not z.any() and J == 0.0
+
+
+@pytest.mark.parametrize("factor", [1e300, 1e-300])
+def test_scale_does_not_matter(factor):
+    y = np.random.default_rng(0).standard_normal(20)
+    assert np.allclose(warp(factor * y, 0.25)[0], warp(y, 0.25)[0], rtol=1e-9)

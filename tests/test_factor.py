@@ -1,0 +1,38 @@
+import numpy as np
+import pytest
+
+from gssbo.factor import Factor, product
+
+
+@pytest.fixture
+def matrix():
+    root = np.random.default_rng(0).standard_normal((30, 23))
+    return root.T @ root
+
+
+@pytest.mark.parametrize("shape", [(23,), (23, 1), (23, 40)])
+def test_solves_as_numpy_does(matrix, shape):
+    b = np.random.default_rng(1).standard_normal(shape)
+    assert np.allclose(Factor(matrix).solve(b), np.linalg.solve(matrix, b), rtol=1e-9)
+
+
+def test_whitened_squares_sum_to_the_quadratic_form(matrix):
+    b = np.random.default_rng(1).standard_normal((23, 3))
+    v = Factor(matrix).whiten(b)
+    assert np.allclose((v * v).sum(axis=0), np.diag(b.T @ np.linalg.solve(matrix, b)), rtol=1e-9)
+
+
+def test_determinant(matrix):
+    assert np.isclose(2.0 * Factor(matrix).half_log_determinant, np.linalg.slogdet(matrix)[1], rtol=1e-12)
+
+
+@pytest.mark.parametrize("bad", [-np.eye(3), np.full((3, 3), np.nan), np.diag([1.0, 1.0, -1.0])])
+def test_refuses_what_is_not_positive_definite(bad):
+    with pytest.raises(np.linalg.LinAlgError, match="positive definite"):
+        Factor(bad)
+
+
+def test_product_is_the_transposed_one():
+    rng = np.random.default_rng(2)
+    A, B = rng.standard_normal((37, 5)), rng.standard_normal((37, 21))
+    assert np.allclose(product(A, B), A.T @ B, rtol=1e-12, atol=1e-12)

@@ -593,3 +593,54 @@ def test_a_warm_start_also_tries_the_constructors_values():
     assert free.fit_info_["n_starts"] == 2
     assert cold.log_marginal_likelihood_value_ > stuck.log_marginal_likelihood_value_ + 1.0
     assert free.log_marginal_likelihood_value_ >= cold.log_marginal_likelihood_value_ - 1e-6
+
+
+# ---- known noise
+
+
+def test_known_noise_is_that_of_the_dense_formula():
+    rng = np.random.default_rng(0)
+    X, noise_std = rng.random((25, 2)), np.where(rng.random(25) < 0.4, 3.0 * rng.random(25), 0.0)
+    y = 50.0 + 8.0 * np.sin(5.0 * X[:, 0]) + noise_std * rng.standard_normal(25)
+    gp = GaussianProcess(lengthscale=[0.5, 0.8], variance=1.5, noise=0.01, fit_hyperparameters=False)
+    gp.fit(X, y, noise_std=noise_std)
+    theta, at = np.log([0.5, 0.8, 1.5, 0.01]), rng.random((9, 2))
+    K = ref.kernel_matrix(X, X, theta) + np.diag(0.01 + (noise_std / y.std()) ** 2)
+    k = ref.kernel_matrix(X, at, theta)
+    mean, std = gp.predict(at, return_std=True)
+    np.testing.assert_allclose(mean, y.mean() + k.T @ np.linalg.solve(K, y - y.mean()), rtol=1e-9)
+    np.testing.assert_allclose((std / y.std()) ** 2, 1.5 - np.sum(k * np.linalg.solve(K, k), axis=0), rtol=1e-7)
+    assert gp.log_marginal_likelihood(theta) == pytest.approx(gp.log_marginal_likelihood_value_, rel=1e-12)
+    repeated = gp.fit(X, y, noise_std=np.zeros(25)).predict(at)
+    np.testing.assert_array_equal(repeated, gp.fit(X, y).predict(at))
+
+
+def test_the_fit_finds_the_noise_that_is_left():
+    rng = np.random.default_rng(1)
+    X = rng.random((150, 1))
+    noise_std = np.where(np.arange(150) % 2, 1.0, 0.0)
+    y = 3.0 * np.sin(6.0 * X[:, 0]) + noise_std * rng.standard_normal(150) + 0.1 * rng.standard_normal(150)
+    told, untold = GaussianProcess(rng=0).fit(X, y, noise_std=noise_std), GaussianProcess(rng=0).fit(X, y)
+    assert np.sqrt(told.noise_) * told.y_std_ == pytest.approx(0.1, rel=0.3)
+    assert np.sqrt(untold.noise_) * untold.y_std_ == pytest.approx(0.7, rel=0.3)
+    at = np.linspace(0.05, 0.95, 50)[:, None]
+    errors = [np.abs(gp.predict(at) - 3.0 * np.sin(6.0 * at[:, 0])).mean() for gp in (told, untold)]
+    assert errors[0] < 0.5 * errors[1]
+
+
+@pytest.mark.parametrize("noise_std", [1e6, 1e200])
+def test_an_observation_that_says_nothing(noise_std):
+    X, y = np.linspace(0.0, 1.0, 12)[:, None], np.sin(6.0 * np.linspace(0.0, 1.0, 12))
+    options = {"lengthscale": 0.3, "noise": 1e-6, "fit_hyperparameters": False, "normalize_y": False}
+    known = np.zeros(12)
+    known[[0, 5]] = noise_std
+    keep = np.flatnonzero(known == 0.0)
+    got = GaussianProcess(**options).fit(X, y, noise_std=known).predict(X, return_std=True)
+    expected = GaussianProcess(**options).fit(X[keep], y[keep]).predict(X, return_std=True)
+    np.testing.assert_allclose(got, expected, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("noise_std", [[1.0], [1.0, -1.0, 0.0], [1.0, np.nan, 0.0], "x"])
+def test_bad_noise(noise_std):
+    with pytest.raises(ValueError, match=r"^noise_std must "):
+        GaussianProcess().fit([[0.0], [0.5], [1.0]], [0.0, 1.0, 0.5], noise_std=noise_std)

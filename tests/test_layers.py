@@ -35,6 +35,7 @@ LAYER = {
     "embedding": 3,
     "gp": 3,
     "precision": 3,
+    "responses": 3,
     "acquisition": 4,
     "admission": 4,
     "buffer": 4,

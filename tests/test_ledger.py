@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gssbo import Optimizer
+from gssbo import GaussianProcess, Optimizer
 from gssbo.ledger import Ledger
 from gssbo.pending import Suggestion
 from gssbo.space import Space
@@ -139,6 +139,33 @@ def test_noise_is_kept_in_units_of_y():
     ledger.tell([0.3], 3.0)
     ledger.tell([[0.4], [0.5]], [1.0, 2.0], noise_std=[0.0, 2.0])
     np.testing.assert_array_equal(ledger._history.noise_std, [0.5, 0.5, 0.0, 0.0, 2.0])
+
+
+def test_noise_reaches_the_model_in_its_own_units():
+    rng = np.random.default_rng(0)
+    X = rng.random((20, 1))
+    y = 100.0 * X[:, 0]
+    y[7] += 60.0
+    fixed = GaussianProcess(lengthscale=0.5, noise=1e-4, fit_hyperparameters=False)
+    predictions = []
+    for noise_std in (None, np.where(np.arange(20) == 7, 60.0, 0.0)):
+        opt = Optimizer([(0.0, 1.0)], n_init=5, surrogate=fixed, rng=0)
+        opt.tell(X, y, noise_std=noise_std)
+        predictions.append(float(opt.predict(X[7:8])[0]))
+    assert abs(predictions[0] - 100.0 * X[7, 0]) > 20.0
+    assert abs(predictions[1] - 100.0 * X[7, 0]) < 3.0
+
+
+def test_noise_is_that_of_the_retained_ones():
+    rng = np.random.default_rng(0)
+    X = rng.random((60, 2))
+    noise_std = 0.01 * np.arange(60.0)
+    opt = Optimizer([(0.0, 1.0)] * 2, n_init=5, subset_size=12, rng=0)
+    opt.tell(X, X.sum(axis=1), noise_std=noise_std)
+    opt.ask()
+    assert len(opt.retained) == 12
+    gp = opt.surrogate
+    np.testing.assert_allclose(gp.known_noise_, (noise_std[opt.retained] / gp.y_std_) ** 2, rtol=1e-12)
 
 
 # ---- what is refused

@@ -167,3 +167,29 @@ def test_results_do_not_depend_on_blas_threads():
             outcomes.append(Likelihood(KERNELS["matern52"], X, z)(theta))
     assert outcomes[0][0] == outcomes[1][0]
     assert np.array_equal(outcomes[0][1], outcomes[1][1])
+
+
+# ---- known noise
+
+
+@pytest.mark.parametrize("name", list(KERNELS))
+def test_known_noise_is_on_the_diagonal_of_the_likelihood(name):
+    """Value against the dense formula, gradient against central differences of it."""
+    rng = np.random.default_rng(0)
+    X, z, known = rng.random((30, 2)), rng.standard_normal(30), rng.exponential(0.3, 30) * (rng.random(30) < 0.5)
+    theta = np.log([0.4, 0.9, 1.3, 0.05])
+
+    def dense(theta):
+        K = ref.kernel_matrix(X, X, theta, name) + np.diag(np.exp(theta[-1]) + known)
+        return -0.5 * z @ np.linalg.solve(K, z) - 0.5 * np.linalg.slogdet(K)[1] - 15.0 * np.log(2.0 * np.pi)
+
+    value, gradient = Likelihood(KERNELS[name], X, z, known)(theta)
+    np.testing.assert_allclose(value, dense(theta), rtol=1e-12)
+    for k in range(4):
+        step = np.zeros(4)
+        step[k] = 1e-5
+        np.testing.assert_allclose(
+            gradient[k], (dense(theta + step) - dense(theta - step)) / 2e-5, rtol=1e-6, atol=1e-8
+        )
+    without = Likelihood(KERNELS[name], X, z, np.zeros(30))(theta)
+    assert without[0] == Likelihood(KERNELS[name], X, z)(theta)[0]

@@ -50,10 +50,13 @@ class Likelihood:
     X : ndarray of shape (n, d)
     z : ndarray of shape (n,)
         Standardised responses.
+    known : ndarray of shape (n,), optional
+        Known noise variances, beyond the noise in theta.
     """
 
-    def __init__(self, kind: int, X: FloatArray, z: FloatArray) -> None:
+    def __init__(self, kind: int, X: FloatArray, z: FloatArray, known: FloatArray | None = None) -> None:
         self.kind, self.X, self.z = kind, X, z
+        self.known = np.zeros(len(z)) if known is None else known
         self.work = np.zeros(_gp.work_size(*X.shape))
         self.n_evaluations = 0
 
@@ -61,12 +64,12 @@ class Likelihood:
         """L and dL/dtheta (d + 2,); L is NaN where K_y is not positive definite in doubles."""
         self.n_evaluations += 1
         gradient = np.zeros(len(theta))
-        value = _gp.log_likelihood(self.kind, self.X, self.z, theta, self.work, gradient)
+        value = _gp.log_likelihood(self.kind, self.X, self.z, self.known, theta, self.work, gradient)
         return value, gradient
 
     def twin(self) -> Likelihood:
         """The same likelihood with a workspace and a count of its own, for another thread."""
-        return Likelihood(self.kind, self.X, self.z)
+        return Likelihood(self.kind, self.X, self.z, self.known)
 
 
 class Climb:
@@ -120,7 +123,7 @@ class Climb:
             return
         hill = self._likelihood
         self.value, n_evaluations, self.status = _mle.climb(
-            hill.kind, hill.X, hill.z, self._low, self._high, self._reach, self._prior.centre,
+            hill.kind, hill.X, hill.z, hill.known, self._low, self._high, self._reach, self._prior.centre,
             self._prior.weight, self._tol, max_evaluations, hill.work, self._state, self.theta,
         )  # fmt: skip
         hill.n_evaluations += n_evaluations

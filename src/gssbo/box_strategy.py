@@ -197,6 +197,7 @@ class BoxStrategy:
                 history.y[members],
                 optimize=optimize and self._surrogate.fit_hyperparameters,
                 rng=self._fit_rng,
+                noise_std=None if history.noise_std is None else history.noise_std[members],
             )
 
     def _candidates(self, n: int) -> Iterator[FloatArray]:

@@ -5,7 +5,8 @@ Notation
 X, y            inputs (n, d) and responses (n,)
 z               standardised responses (y - y_mean) / y_std, n in the denominator
 theta           log lengthscales (d), log variance, log noise; variance and noise in squared units of z
-K_y             k(X, X) + noise I = U^T U; alpha = K_y^-1 z
+known           known noise variances (n,), in squared units of z
+K_y             k(X, X) + noise I + diag(known) = U^T U; alpha = K_y^-1 z
 mean, std       posterior of the latent function, noise not included
 
 References
@@ -22,7 +23,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gssbo._core import _gp, _linalg
 from gssbo._mle import Likelihood, maximize_likelihood
@@ -40,54 +40,13 @@ from gssbo._validation import (
 )
 from gssbo.exceptions import NotFittedError
 from gssbo.kernels import KERNELS, Kernel
+from gssbo.responses import standardize, without_gaps
 
 __all__ = ["GaussianProcess", "standardize", "without_gaps"]
 
+MOST_NOISE = 1e12  # in squared units of z: an observation as uncertain as this says nothing
 SHARE = 512  # candidates below which a thread of their own does not pay
 REACH = 1.5  # in sqrt(d) times a column's spread: a lengthscale beyond it says that the parameter hardly matters
-SMALLEST = 5e-324  # least positive double: a spread between neighbours down there rounds to 0
-
-
-def standardize(y: FloatArray) -> tuple[FloatArray, float, float]:
-    """Return z, mean and standard deviation (1 where all are equal) of y (n,).
-
-    NaN stands for an evaluation that failed: mean and standard deviation go without it, and its z is 1 below the least
-    of the others, 0 where there are none.
-
-    Works on y over a power of two, so the squares neither overflow nor underflow and scaling y by a power of two
-    gives the same z to the bit; the mean is taken of differences to the first value, so a small spread on a large
-    offset survives.
-    """
-    failed = np.isnan(y)
-    if failed.any():
-        return _standardize_known(y, failed)
-    scale = 2.0 ** float(np.frexp(np.abs(y).max())[1] - 1) if np.any(y) else 1.0
-    scaled = y / scale
-    shifted = scaled - scaled[0]
-    offset = shifted.mean()
-    centred = shifted - offset
-    deviation = float(np.sqrt(np.mean(centred * centred)))
-    if deviation == 0.0:
-        return np.zeros_like(y), float(y[0]), 1.0
-    return centred / deviation, float((scaled[0] + offset) * scale), max(deviation * scale, SMALLEST)
-
-
-def _standardize_known(y: FloatArray, failed: NDArray[np.bool_]) -> tuple[FloatArray, float, float]:
-    z = np.zeros_like(y)
-    if failed.all():
-        return z, 0.0, 1.0
-    z[~failed], mean, std = standardize(y[~failed])
-    z[failed] = z[~failed].min() - 1.0
-    return z, mean, std
-
-
-def without_gaps(y: FloatArray) -> FloatArray:
-    """`y` with one standard deviation below the least in the place of NaN, for responses that stay as they are."""
-    failed = np.isnan(y)
-    if not failed.any():
-        return y
-    z, mean, std = standardize(y)
-    return np.where(failed, np.clip(mean + std * z, -np.finfo(np.float64).max, None), y)
 
 
 class GaussianProcess:
@@ -129,6 +88,8 @@ class GaussianProcess:
     y_train_ : ndarray of shape (n,)
         Standardised responses z.
     y_mean_, y_std_ : float
+    known_noise_ : ndarray of shape (n,)
+        Known noise variances, in squared units of z; they come on top of `noise_`.
     lengthscale_ : ndarray of shape (d,)
     variance_, noise_ : float
     theta_ : ndarray of shape (d + 2,)
@@ -196,13 +157,15 @@ class GaussianProcess:
 
     # ---- fitting
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> GaussianProcess:
+    def fit(self, X: ArrayLike, y: ArrayLike, *, noise_std: ArrayLike | None = None) -> GaussianProcess:
         """Condition on observations, and fit the hyperparameters unless they are fixed.
 
         Parameters
         ----------
         X : array of shape (n, d)
         y : array of shape (n,)
+        noise_std : array of shape (n,), optional
+            Known standard deviations of the noise of y, in its units, beyond the noise that is the same everywhere.
 
         Returns
         -------
@@ -220,14 +183,28 @@ class GaussianProcess:
             raise ValueError(
                 f"lengthscale must be one number or one a column of X ({inputs.shape[1]}), got {self.lengthscale.size}"
             )
-        self.condition(inputs, responses, optimize=self.fit_hyperparameters)
+        noise = None if noise_std is None else check_vector("noise_std", noise_std, size=len(inputs))
+        if noise is not None and (noise < 0.0).any():
+            raise ValueError(f"noise_std must be at least 0, got {noise.min()}")
+        self.condition(inputs, responses, optimize=self.fit_hyperparameters, noise_std=noise)
         return self
 
     def condition(
-        self, X: FloatArray, y: FloatArray, *, optimize: bool, rng: np.random.Generator | None = None
+        self,
+        X: FloatArray,
+        y: FloatArray,
+        *,
+        optimize: bool,
+        rng: np.random.Generator | None = None,
+        noise_std: FloatArray | None = None,
     ) -> None:
-        """`fit` without the checks, for callers in this package; `optimize` says whether theta is searched for."""
+        """`fit` without the checks, for callers in this package; `optimize` says whether theta is searched for.
+
+        NaN among y stands for evaluations that failed, see `standardize`.
+        """
         z, mean, std = standardize(y) if self.normalize_y else (without_gaps(y), 0.0, 1.0)
+        with np.errstate(over="ignore"):
+            known = None if noise_std is None else np.minimum((noise_std / std) ** 2, MOST_NOISE)
         start = self._start(X)
         info: dict[str, Any] = {"status": "fixed", "message": "", "n_evaluations": 0, "n_starts": 0}
         theta = start
@@ -239,7 +216,7 @@ class GaussianProcess:
             bounds = np.log(self._bounds(X))
             starts = self._starts(X, start, bounds, self.rng if rng is None else rng)
             found = maximize_likelihood(
-                Likelihood(KERNELS[self.kernel], X, z),
+                Likelihood(KERNELS[self.kernel], X, z, known),
                 starts,
                 bounds,
                 np.log(REACH * np.sqrt(X.shape[1]) * _spread(X)),
@@ -250,23 +227,26 @@ class GaussianProcess:
             info["status"] = "converged" if found.success else "failed"
             last = self.theta_ if self.fitted and len(self.theta_) == len(start) else start
             theta = found.theta if found.success else np.clip(last, bounds[:, 0], bounds[:, 1])
-        self._factorize(X, z, theta, info)
+        self._factorize(X, z, theta, info, known)
         self.y_mean_, self.y_std_ = mean, std
 
-    def _factorize(self, X: FloatArray, z: FloatArray, theta: FloatArray, info: dict[str, Any]) -> None:
+    def _factorize(
+        self, X: FloatArray, z: FloatArray, theta: FloatArray, info: dict[str, Any], known: FloatArray | None = None
+    ) -> None:
         n, d = X.shape
         parameters = np.exp(theta)
         kernel = Kernel(self.kernel, parameters[:d].copy(), float(parameters[d]))
         noise = float(parameters[d + 1])
+        known = np.zeros(n) if known is None else known
         U, alpha = np.zeros((n, _linalg.padded(n))), np.empty(n)
         for jitter in kernel.jitters():
-            value = _gp.fit(kernel.kind, X, z, kernel.lengthscale, kernel.variance, noise + jitter, U, alpha)
+            value = _gp.fit(kernel.kind, X, z, kernel.lengthscale, kernel.variance, noise + jitter, known, U, alpha)
             if not np.isnan(value):  # -inf only says that the squares of huge responses overflow
                 break
         else:
             raise np.linalg.LinAlgError(f"the covariance of {n} points is not positive definite with {kernel!r}")
         self.X_train_, self.y_train_ = X, z
-        self.kernel_, self.noise_ = kernel, noise
+        self.kernel_, self.noise_, self.known_noise_ = kernel, noise, known
         self.lengthscale_, self.variance_ = kernel.lengthscale, kernel.variance
         self.theta_ = theta
         self.alpha_, self._U = alpha, U
@@ -506,7 +486,7 @@ class GaussianProcess:
             parameters = np.asarray(theta, dtype=np.float64)
             if parameters.shape != (d + 2,) or np.isnan(parameters).any():
                 raise ValueError(f"theta must have shape ({d + 2},) and no NaN, got {theta!r}")
-        value, gradient = Likelihood(KERNELS[self.kernel], self.X_train_, self.y_train_)(parameters)
+        value, gradient = Likelihood(KERNELS[self.kernel], self.X_train_, self.y_train_, self.known_noise_)(parameters)
         if np.isnan(value):
             value, gradient = -np.inf, np.zeros(d + 2)
         return (value, gradient) if eval_gradient else value

@@ -7,12 +7,19 @@ def fit(
     lengthscale: FloatArray,
     variance: float,
     diagonal: float,
+    known: FloatArray,
     U: FloatArray,
     alpha: FloatArray,
 ) -> float: ...
 def work_size(n: int, d: int) -> int: ...
 def log_likelihood(
-    kind: int, X: FloatArray, z: FloatArray, theta: FloatArray, work: FloatArray, gradient: FloatArray
+    kind: int,
+    X: FloatArray,
+    z: FloatArray,
+    known: FloatArray,
+    theta: FloatArray,
+    work: FloatArray,
+    gradient: FloatArray,
 ) -> float: ...
 def posterior(
     kind: int,

@@ -3,7 +3,8 @@
 Notation
 --------
 X, z            inputs (n, d) and responses (n,)
-K_y             k(X, X) + noise I (n, n) = U^T U; P = K_y^-1; alpha = P z
+known           known noise variances (n,), beyond what is the same everywhere
+K_y             k(X, X) + noise I + diag(known) (n, n) = U^T U; P = K_y^-1; alpha = P z
 theta           log lengthscales (d), log variance, log noise, in this order
 L               log p(z | X, theta), equation 2 of the paper [1]
 W               alpha alpha^T - P, so that dL/dtheta_k = tr(W dK_y/dtheta_k) / 2
@@ -67,6 +68,7 @@ cdef void upper_gram(
     const double *columns,          # IN (d, ld), scaled
     double variance,
     double diagonal,
+    const double *known,            # IN (n,)
     Py_ssize_t ld,
     double *K,                      # OUT (n, ld), upper triangle; padding zero
     double *radial,                 # OUT (n, ld), upper triangle; may be NULL
@@ -77,7 +79,7 @@ cdef void upper_gram(
         simd.squared_distances(n - left, d, columns + left, ld, rows + i * d, K + i * ld + left)
         simd.kernel_values(kind, n - left, variance, K + i * ld + left,
                            NULL if radial == NULL else radial + i * ld + left)
-        K[i * ld + i] = variance + diagonal
+        K[i * ld + i] = variance + diagonal + known[i]
         if n < ld:
             memset(K + i * ld + n, 0, (ld - n) * sizeof(double))
 
@@ -92,14 +94,16 @@ cdef double factor_and_solve(
 ) noexcept nogil:
     """L, or NaN when K_y is not positive definite in doubles.
 
-    A pivot that is rounding of the diagonal (the same everywhere, hence U_00^2) may as well have come out negative.
+    A pivot that is rounding of the diagonal may as well have come out negative.
     """
     cdef Py_ssize_t i
     cdef double quadratic = 0.0, half_log_determinant = 0.0
+    for i in range(n):
+        alpha[i] = K[i * ld + i]
     if simd.cholesky(n, K, ld, strips):
         return NAN
     for i in range(n):
-        if K[i * ld + i] * K[i * ld + i] <= (n + 8) * DBL_EPSILON * K[0] * K[0]:
+        if K[i * ld + i] * K[i * ld + i] <= (n + 8) * DBL_EPSILON * alpha[i]:
             return NAN
     # alpha = solve(U, solve(U.T, z))
     for i in range(n):
@@ -122,6 +126,7 @@ def fit(
     const double[::1] lengthscale,      # IN (d,)
     double variance,
     double diagonal,
+    const double[::1] known,            # IN (n,)
     double[:, ::1] U,                   # OUT (n, ld)
     double[::1] alpha,                  # OUT (n,)
 ):
@@ -135,7 +140,7 @@ def fit(
     cdef double value
     with nogil:
         scale(n, d, &X[0, 0], &X[0, 0], &lengthscale[0], ld, rows, columns)
-        upper_gram(kind, n, d, rows, columns, variance, diagonal, ld, &U[0, 0], NULL)
+        upper_gram(kind, n, d, rows, columns, variance, diagonal, &known[0], ld, &U[0, 0], NULL)
         value = factor_and_solve(n, &z[0], ld, &U[0, 0], &alpha[0], strips)
     free(rows)
     return value
@@ -153,6 +158,7 @@ cdef double likelihood(
     Py_ssize_t d,
     const double *X,                # IN (n, d)
     const double *z,                # IN (n,)
+    const double *known,            # IN (n,)
     const double *theta,            # IN (d + 2,)
     double *work,                   # OUT (likelihood_work(n, d),), zero in the padding of its first n ld elements
     double *gradient,               # OUT (d + 2,), dL/dtheta
@@ -169,11 +175,11 @@ cdef double likelihood(
     cdef double *alpha = lanes + GSSBO_LANES * d
     cdef double *weight = alpha + ld
     cdef double *scratch = weight + ld
-    cdef double value, noise = exp(theta[d + 1]), fit_term = 0.0, trace = 0.0
+    cdef double value, noise = exp(theta[d + 1]), fit_term = 0.0, trace = 0.0, extra = 0.0
     for i in range(d):
         lengthscale[i] = exp(theta[i])
     scale(n, d, X, X, lengthscale, ld, rows, columns)
-    upper_gram(kind, n, d, rows, columns, exp(theta[d]), noise, ld, K, radial)
+    upper_gram(kind, n, d, rows, columns, exp(theta[d]), noise, known, ld, K, radial)
     value = factor_and_solve(n, z, ld, K, alpha, scratch)
     if value != value:
         return value
@@ -182,6 +188,7 @@ cdef double likelihood(
     for i in range(n):
         fit_term += alpha[i] * z[i]
         trace += alpha[i] * alpha[i] - P[i * ld + i]
+        extra += (alpha[i] * alpha[i] - P[i * ld + i]) * known[i]
         # Whole vectors: weights of the columns up to i and of the padding are zero.
         left = (i + 1) // GSSBO_LANES * GSSBO_LANES
         memset(weight, 0, (ld - left) * sizeof(double))
@@ -192,8 +199,8 @@ cdef double likelihood(
         gradient[i] = 0.0
         for j in range(GSSBO_LANES):
             gradient[i] += lanes[i * GSSBO_LANES + j]
-    # tr(W K) = tr(W K_y) - noise tr(W), and tr(W K_y) = alpha.z - n
-    gradient[d] = 0.5 * (fit_term - n - noise * trace)
+    # tr(W K) = tr(W K_y) - noise tr(W) - tr(W diag(known)), and tr(W K_y) = alpha.z - n
+    gradient[d] = 0.5 * (fit_term - n - noise * trace - extra)
     gradient[d + 1] = 0.5 * noise * trace
     return value
 
@@ -207,6 +214,7 @@ def log_likelihood(
     int kind,
     const double[:, ::1] X,             # IN (n, d)
     const double[::1] z,                # IN (n,)
+    const double[::1] known,            # IN (n,)
     const double[::1] theta,            # IN (d + 2,)
     double[::1] work,                   # INOUT (work_size(n, d),), zeros at first
     double[::1] gradient,               # OUT (d + 2,), dL/dtheta
@@ -214,7 +222,8 @@ def log_likelihood(
     """L and its gradient; NaN when K_y is not positive definite in doubles."""
     cdef double value
     with nogil:
-        value = likelihood(kind, X.shape[0], X.shape[1], &X[0, 0], &z[0], &theta[0], &work[0], &gradient[0])
+        value = likelihood(kind, X.shape[0], X.shape[1], &X[0, 0], &z[0], &known[0], &theta[0], &work[0],
+                           &gradient[0])
     return value
 
 

@@ -31,6 +31,7 @@ cdef struct Problem:
     Py_ssize_t d
     const double *X
     const double *z
+    const double *known
     const double *low
     const double *high
     const double *reach
@@ -65,7 +66,7 @@ cdef double density(void *context, const double *psi, double *gradient) noexcept
     cdef double offset, value
     for i in range(on.d + 2):
         on.theta[i] = harden(psi[i], on.reach[i], on.low[i], on.high[i])
-    value = likelihood(on.kind, on.n, on.d, on.X, on.z, on.theta, on.work, gradient)
+    value = likelihood(on.kind, on.n, on.d, on.X, on.z, on.known, on.theta, on.work, gradient)
     for i in range(on.d + 2):
         offset = on.theta[i] - on.centre[i]
         value -= 0.5 * on.weight[i] * offset * offset
@@ -82,6 +83,7 @@ def climb(
     int kind,
     const double[:, ::1] X,             # IN (n, d)
     const double[::1] z,                # IN (n,)
+    const double[::1] known,            # IN (n,), noise variances
     const double[::1] low,              # IN (d + 2,)
     const double[::1] high,             # IN (d + 2,)
     const double[::1] reach,            # IN (d + 2,)
@@ -102,7 +104,7 @@ def climb(
     cdef double *psi_high = psi_low + p
     cdef double *search = psi_high + 2 * p
     problem.kind, problem.n, problem.d = kind, X.shape[0], X.shape[1]
-    problem.X, problem.z, problem.work = &X[0, 0], &z[0], &work[0]
+    problem.X, problem.z, problem.known, problem.work = &X[0, 0], &z[0], &known[0], &work[0]
     problem.low, problem.high, problem.reach = &low[0], &high[0], &reach[0]
     problem.centre, problem.weight, problem.theta = &centre[0], &weight[0], psi_high + p
     if search[0] == 0.0:

@@ -70,7 +70,7 @@ class ThompsonSampling:
         def prior(points: FloatArray) -> FloatArray:
             return _blocks(lambda block: np.cos(_product(block, frequencies) + phases), points, weights)
 
-        noise = np.sqrt(gp.noise_ + gp.fit_info_["jitter"]) * rng.standard_normal(len(gp.X_train_))
+        noise = np.sqrt(gp.noise_ + gp.fit_info_["jitter"] + gp.known_noise_) * rng.standard_normal(len(gp.X_train_))
         update = gp.solve(gp.y_train_ - prior(gp.X_train_) - noise)
         return prior(candidates) + _blocks(lambda block: gp.kernel_(block, gp.X_train_), candidates, update)
 

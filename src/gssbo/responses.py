@@ -1,0 +1,55 @@
+"""Responses: standardised, and with something in the place of those that failed."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gssbo._typing import FloatArray
+
+__all__ = ["standardize", "without_gaps"]
+
+SMALLEST = 5e-324  # least positive double: a spread between neighbours down there rounds to 0
+
+
+def standardize(y: FloatArray) -> tuple[FloatArray, float, float]:
+    """Return z, mean and standard deviation (1 where all are equal) of y (n,).
+
+    NaN stands for an evaluation that failed: mean and standard deviation go without it, and its z is 1 below the least
+    of the others, 0 where there are none.
+
+    Works on y over a power of two, so the squares neither overflow nor underflow and scaling y by a power of two
+    gives the same z to the bit; the mean is taken of differences to the first value, so a small spread on a large
+    offset survives.
+    """
+    failed = np.isnan(y)
+    if failed.any():
+        return _with_gaps(y, failed)
+    scale = 2.0 ** float(np.frexp(np.abs(y).max())[1] - 1) if np.any(y) else 1.0
+    scaled = y / scale
+    shifted = scaled - scaled[0]
+    offset = shifted.mean()
+    centred = shifted - offset
+    deviation = float(np.sqrt(np.mean(centred * centred)))
+    if deviation == 0.0:
+        return np.zeros_like(y), float(y[0]), 1.0
+    return centred / deviation, float((scaled[0] + offset) * scale), max(deviation * scale, SMALLEST)
+
+
+def _with_gaps(y: FloatArray, failed: NDArray[np.bool_]) -> tuple[FloatArray, float, float]:
+    z = np.zeros_like(y)
+    if failed.all():
+        return z, 0.0, 1.0
+    z[~failed], mean, std = standardize(y[~failed])
+    z[failed] = z[~failed].min() - 1.0
+    return z, mean, std
+
+
+def without_gaps(y: FloatArray) -> FloatArray:
+    """`y` with one standard deviation below the least in the place of NaN, for responses that stay as they are."""
+    failed = np.isnan(y)
+    if not failed.any():
+        return y
+    z, mean, std = standardize(y)
+    with np.errstate(over="ignore"):
+        return np.where(failed, np.clip(mean + std * z, -np.finfo(np.float64).max, None), y)

@@ -105,3 +105,25 @@ def test_repeats_are_never_exhausted():
     assert len(found(space, admission, 5)) == 2
     space, admission = books([["u", "v"]], asked=[["u"], ["v"]], repeats=True)
     assert len(found(space, admission, 5)) == 2
+
+
+def test_a_neighbour_of_a_refused_point():
+    bounds = [range(30), ["u", "v", "w"]]
+    space, admission = books(bounds, [[n, "v"] for n in range(10, 20)], [[14, "u"], [14, "w"]])
+    refused = space.to_unit(space.read("x", [15, "v"])[0])[0]
+    assert not admission(refused[None, :])[0]
+    found = admission.near(refused, np.random.default_rng(0))
+    assert found.shape == (1, space.dim) and admission(found)[0]
+    ((n, c),) = space.show(space.from_unit(found))
+    # The next free one with the same category is 5 or 6 steps of 1/30 away, another category a whole side.
+    assert (n, c) in ((9, "v"), (20, "v"))
+    everything = [[n, c] for n in range(30) for c in "uvw"]
+    _, admission = books(bounds, everything)
+    assert admission.near(refused, np.random.default_rng(0)).shape == (0, space.dim)
+
+
+def test_a_neighbour_meets_the_constraints():
+    _, admission = books([(0.0, 1.0)] * 2, constraints=LinearConstraint([[1.0, 1.0]], ub=0.9))
+    for seed in range(20):
+        found = admission.near(np.array([0.5, 0.5]), np.random.default_rng(seed))[0]
+        assert found.sum() <= 0.9 and np.abs(found - 0.5).max() < 0.2

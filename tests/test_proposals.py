@@ -184,6 +184,23 @@ def test_a_space_without_a_feasible_point():
         assert opt.pending == []
 
 
+# ---- strategies that mind nothing
+
+
+def test_what_a_strategy_proposes_is_made_realisable_and_new(monkeypatch):
+    opt = Optimizer(MIXED, **settings())
+    point = np.full(opt.space.dim, 0.61)
+    monkeypatch.setattr(type(opt._strategy), "suggest", lambda self, history, pending, n, admit: np.tile(point, (n, 1)))
+    opt.tell(opt.ask(8), [1.0] * 8)
+    points = opt.ask(6)
+    assert points[0] == opt.space.show(opt.space.from_unit(point[None, :]))[0]
+    units = opt.space.to_unit(opt.space.read("x", points)[0])
+    assert len(np.unique(units, axis=0)) == 6
+    random = opt.space.place(np.random.default_rng(0).random((500, 5)))
+    typical = np.median(np.linalg.norm(random - units[0], axis=1))
+    assert np.linalg.norm(units - units[0], axis=1).max() < 0.5 * typical
+
+
 # ---- when something goes wrong
 
 

@@ -19,6 +19,7 @@ __all__ = ["Admission"]
 EFFORT = 100_000  # random points tried before a constrained space counts as infeasible
 LISTED = 100_000  # points of a finite space up to which it is listed rather than drawn from
 BATCH = 1_000
+NEIGHBOURS = 256
 
 
 class Admission:
@@ -67,6 +68,18 @@ class Admission:
         taken = self._history.n_distinct + len(self._pending)
         if not self.repeats and not self._space.constrained and taken >= self._space.size:
             self._complain(int(self._space.size))
+
+    def near(self, unit: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """The nearest admitted neighbour (1, D) of a unit point (D,) that is refused, or (0, D) if there is none.
+
+        Of 256 tried, at all distances from a thousandth of a side to all of it.
+        """
+        centre = self._space.project(unit[None, :])
+        scales = 10.0 ** rng.uniform(-3.0, 0.0, (NEIGHBOURS, 1))
+        others = self._space.project(np.clip(centre + scales * rng.standard_normal((NEIGHBOURS, len(unit))), 0.0, 1.0))
+        others = others[self(others)]
+        distances = ((others - centre) ** 2).sum(axis=1)
+        return others[np.argsort(distances, kind="stable")[:1]]
 
     def some(self, n: int, rng: np.random.Generator) -> FloatArray:
         """Up to n different admitted unit points (n, D) at random; fewer only where there are no more to be found.

@@ -2,11 +2,11 @@
 
 Notation
 --------
-X, x        observed inputs (n, d); a pending one (d,)
+X, P        observed inputs (n, d); pending ones (p, d)
 K_y         k(X, X) + noise I = U^T U
-u, s        last column of the factor of K_y with x appended: u = U^-T k(X, x), s^2 = k(x, x) + noise - u.u
+W, R        the last columns of the factor of K_y with P appended: W = U^-T k(X, P), R^T R = k(P, P) + noise I - W^T W
 
-Observing at x exactly what the posterior mean is there leaves the mean as it is everywhere: the new weight is 0. Only
+Observing at P exactly what the posterior mean is there leaves the mean as it is everywhere: the new weights are 0. Only
 the variance shrinks, and that does not depend on the value.
 """
 
@@ -24,7 +24,7 @@ __all__ = ["fantasize"]
 
 
 def fantasize(gp: GaussianProcess, points: FloatArray) -> GaussianProcess:
-    """Return a fitted GP as if it had observed its own mean at `points` (p, d); O(n^2) a point.
+    """Return a fitted GP as if it had observed its own mean at `points` (p, d); a row of the factor and O(n^2) a point.
 
     The mean is the same, the standard deviation smaller. A point whose variance is spent (told without noise, say) is
     passed over.
@@ -36,28 +36,31 @@ def fantasize(gp: GaussianProcess, points: FloatArray) -> GaussianProcess:
     >>> bool(before[0] == after[0]), (before[1] ** 2).round(4), after[1].round(4)
     (True, array([0.5177]), array([0.001]))
     """
-    n, d = gp.X_train_.shape
-    capacity = n + len(points)
-    U = np.zeros((capacity, _linalg.padded(capacity)))
-    U[:n, :n] = gp._U[:, :n]
-    X = np.empty((capacity, d))
-    X[:n] = gp.X_train_
-    diagonal = gp.variance_ + gp.noise_ + gp.fit_info_["jitter"]
-    column = np.zeros((capacity, _linalg.padded(1)))
-    alpha, z = np.zeros(capacity), np.empty(capacity)
-    alpha[:n], z[:n] = gp.alpha_, gp.y_train_
-    for x in points:
-        column[:n, 0] = gp.kernel_(X[:n], x[None, :])[:, 0]
-        mean = float(np.einsum("i,i->", column[:n, 0], alpha[:n]))
-        _linalg.solve_transposed(n, 1, U, column)
-        u = column[:n, 0]
-        left = diagonal - float(np.einsum("i,i->", u, u))
-        if left <= 8 * n * np.finfo(float).eps * diagonal:
-            continue
-        U[:n, n], U[n, n] = u, np.sqrt(left)
-        X[n], z[n] = x, mean
-        n += 1
+    n, p = len(gp.X_train_), len(points)
+    if p == 0:
+        return gp
+    noise = gp.noise_ + gp.fit_info_["jitter"]
+    k = gp.kernel_(gp.X_train_, points)
+    mean = np.einsum("ij,i->j", k, gp.alpha_)
+    W = np.zeros((n, _linalg.padded(p)))
+    W[:, :p] = k
+    _linalg.solve_transposed(n, p, gp._U, W)
+    S = gp.kernel_.padded_gram(points, noise, full=False)
+    _linalg.subtract_product(p, p, n, W, W, S)
+    smallest = 8 * n * np.finfo(float).eps * (gp.variance_ + noise)
+    if _linalg.cholesky(p, S) or (np.diagonal(S) ** 2 <= smallest).any():
+        if p == 1:
+            return gp
+        for i in range(p):  # some of them say nothing
+            gp = fantasize(gp, points[i : i + 1])
+        return gp
     extended = copy.copy(gp)
-    extended._U, extended.X_train_ = U[:n], X[:n]
-    extended.alpha_, extended.y_train_ = alpha[:n], z[:n]
+    extended._U = np.zeros((n + p, _linalg.padded(n + p)))
+    extended._U[:n, :n] = gp._U[:, :n]
+    extended._U[:n, n : n + p] = W[:, :p]
+    extended._U[n:, n : n + p] = np.triu(S[:, :p])
+    extended.X_train_ = np.vstack([gp.X_train_, points])
+    extended.alpha_ = np.append(gp.alpha_, np.zeros(p))
+    extended.y_train_ = np.append(gp.y_train_, mean)
+    extended.known_noise_ = np.append(gp.known_noise_, np.zeros(p))
     return extended

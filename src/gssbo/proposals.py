@@ -1,4 +1,8 @@
-"""Proposals: where the next suggestions come from. The initial design first, then a strategy, then anywhere."""
+"""Proposals: where the next suggestions come from. The initial design first, then a strategy, then anywhere.
+
+A strategy may propose any points of the model's cube: they are taken to the nearest realisable ones here, and those
+that are told, pending or infeasible give way to a neighbour. A strategy that minds them itself does better.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +77,8 @@ class Proposals:
             try:
                 if len(ids) < n:
                     self._admission.require_more()
-                    ids += self._enter(self._modelled(n - len(ids)))
+                    for unit in self._modelled(n - len(ids)):
+                        ids += self._enter(unit[None, :]) or self._enter(self._admission.near(unit, self._rng))
                 if len(ids) < n:
                     ids += self._enter(self._admission.some(n - len(ids), self._rng))
             except (SpaceExhausted, InfeasibleError):

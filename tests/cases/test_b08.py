@@ -18,12 +18,13 @@ def objective(x):
     return sum(3.0 * i * ord(v) % 7 if isinstance(v, str) else (v - 1) ** 2 for i, v in enumerate(x.values()))
 
 
+@pytest.mark.parametrize("method", ["box", "portfolio"])
 @pytest.mark.parametrize("n_init", [3, 20])
 @pytest.mark.parametrize("name", SPACES)
-def test_every_point_once_and_then_the_end(name, n_init):
+def test_every_point_once_and_then_the_end(name, n_init, method):
     space = SPACES[name]
     points = [dict(zip(space, values, strict=True)) for values in itertools.product(*space.values())]
-    opt = gssbo.Optimizer(space, n_init=n_init, rng=0)
+    opt = gssbo.Optimizer(space, n_init=n_init, method=method, rng=0)
     seen = []
     for _ in points:
         start = time.perf_counter()

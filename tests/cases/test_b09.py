@@ -19,6 +19,12 @@ def test_plain_comparison_holds(sign, name):
         x = opt.ask()
         assert all(low <= x[key] <= high for key, (low, high) in bounds.items())
         opt.tell(x, sign * x[name])
+    portfolio = gssbo.Optimizer(bounds, method="portfolio", rng=0)
+    for _ in range(50):
+        x = portfolio.ask()
+        assert all(low <= x[key] <= high for key, (low, high) in bounds.items())
+        portfolio.tell(x, sign * x[name])
+    assert portfolio.best_x[name] == bounds[name][0 if sign > 0 else 1]
     edge = bounds[name][0 if sign > 0 else 1]
     assert abs(opt.best_x[name] - edge) < 0.01 * (bounds[name][1] - bounds[name][0])
 

@@ -2,6 +2,8 @@
 
 import math
 
+import pytest
+
 import gssbo
 
 
@@ -18,9 +20,9 @@ def test_asks_and_tells_at_the_ends():
     assert max(x["p"] for x in opt.X[2:]) > 45.0
 
 
-def test_whole_numbers_reach_both_ends():
-    for sign, end in ((1, 1), (-1, 1000)):
-        result = gssbo.minimize(
-            lambda x, sign=sign: sign * x["q"], {"q": gssbo.Integer(1, 1000, log=True)}, n_evals=40, n_init=5, rng=0
-        )
-        assert result.x == {"q": end}
+@pytest.mark.parametrize("method", ["box", "portfolio"])
+@pytest.mark.parametrize(("sign", "end"), [(1, 1), (-1, 1000)])
+def test_whole_numbers_reach_both_ends(method, sign, end):
+    bounds = {"q": gssbo.Integer(1, 1000, log=True)}
+    result = gssbo.minimize(lambda x: sign * x["q"], bounds, n_evals=40, n_init=5, method=method, rng=0)
+    assert result.x == {"q": end}

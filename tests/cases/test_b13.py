@@ -23,8 +23,9 @@ def test_prior_asks_hit_every_value_equally_often(parameter, values):
     opt.tell(asked, drawn)  # none is refused
 
 
+@pytest.mark.parametrize("method", ["box", "portfolio"])
 @pytest.mark.parametrize(("parameter", "values"), GRIDS)
-def test_the_top_value_is_found(parameter, values):
-    result = gssbo.minimize(lambda x: -x["s"], {"s": parameter}, n_evals=10, n_init=2, rng=0)
+def test_the_top_value_is_found(parameter, values, method):
+    result = gssbo.minimize(lambda x: -x["s"], {"s": parameter}, n_evals=10, n_init=2, method=method, rng=0)
     assert (result.x, result.nfev) == ({"s": values[-1]}, 4)
     assert sorted(x["s"] for x in result.x_iters) == values

@@ -18,8 +18,9 @@ def check(x):
     return x["x"] + x["n"] + x["k"] / 10 + x["c"]
 
 
+@pytest.mark.parametrize("method", ["box", "portfolio"])
 @pytest.mark.parametrize("rng", [None, 0])
-def test_everywhere(rng):
+def test_everywhere(rng, method):
     seen = []
 
     def callback(progress):
@@ -28,7 +29,7 @@ def test_everywhere(rng):
         json.dumps(progress.fun)
         seen.append(progress.nfev)
 
-    result = gssbo.minimize(check, BOUNDS, n_evals=16, n_init=8, callback=callback, rng=rng)
+    result = gssbo.minimize(check, BOUNDS, n_evals=16, n_init=8, callback=callback, method=method, rng=rng)
     for x in (result.x, result.x_model, *result.x_iters):
         check(x)
     assert (type(result.fun), type(result.fun_model), seen) == (float, float, list(range(1, 17)))

@@ -294,11 +294,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             lambda text: print(text, file=sys.stderr, flush=True),
         )
     facts = describe()
-    print(
-        f"\ngssbo {facts['gssbo']}, NumPy {np.__version__}, {facts['cpu']}; histories refitted every {options.refit} "
-        f"iterations, seeds 0 to {options.seeds - 1}. `python -m bench.gap "
-        f"{' '.join(sys.argv[1:] if arguments is None else arguments)}` makes this again."
-    )
+    command = ["python -m bench.gap", "--problems", *options.problems]
+    for name in ("seeds", "n", "size", "refit", "refitted"):
+        command += [f"--{name}", str(getattr(options, name))]
+    print(f"\ngssbo {facts['gssbo']}, NumPy {np.__version__}, {facts['cpu']}; again: `{' '.join(command)}`")
     if options.json is not None:
         options.json.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
     return 0

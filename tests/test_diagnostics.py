@@ -5,9 +5,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import LinearConstraint, NonlinearConstraint
 from threadpoolctl import threadpool_limits
 
-from gssbo import GaussianProcess, select_subset
+import gssbo
+from gssbo import GaussianProcess, Optimizer, select_subset
 from gssbo import reference as ref
 from gssbo.diagnostics import (
     PosteriorGap,
@@ -790,3 +792,117 @@ def test_bad_arguments_of_the_functions():
     with pytest.raises(ValueError, match="values must have 3 entries, got 2"):
         gap.rmse(X3, [0.0, 1.0])
     assert repr(gap) == "PosteriorGap(n=3, M=1, d=1)"
+
+
+# ---- a running optimizer
+
+
+def wave(x):
+    return float(np.sin(3.0 * x[0]) + 0.1 * x[1])
+
+
+@pytest.mark.parametrize("maximize", [False, True])
+def test_optimizer_is_diagnosed_in_user_units(maximize):
+    """The gap is that of the model `predict` shows, against the same model on everything told."""
+    opt = Optimizer([(-2.0, 2.0), (10.0, 30.0)], maximize=maximize, n_init=8, subset_size=15, rng=0)
+    for _ in range(40):
+        x = opt.ask()
+        opt.tell(x, wave(x))
+    found = opt.diagnostics()
+    assert (found.size, found.n_observations, found.rule) == (15, 40, "vector")
+    assert np.all((found.worst >= [-2.0, 10.0]) & (found.worst <= [2.0, 30.0]))
+    assert found.spread == pytest.approx(np.std(opt.y), rel=1e-12)
+    opt.ask()  # the model of everything told, which `diagnostics` and `predict` had to make in a copy
+    assert np.array_equal(found.pool[found.gap.retained], opt.retained)
+    gp = opt.surrogate
+    theta = gp.theta_
+    Z = (opt.X - [-2.0, 10.0]) / [4.0, 20.0]
+    z = ((1 if maximize else -1) * opt.y - gp.y_mean_) / gp.y_std_
+    full = ref.posterior(Z, z, (found.worst[None] - [-2.0, 10.0]) / [4.0, 20.0], theta)[0][0]
+    full = (1 if maximize else -1) * (gp.y_mean_ + gp.y_std_ * full)
+    subset = opt.predict(found.worst[None])[0]
+    assert abs(full - subset) == pytest.approx(found.largest_gap, rel=1e-5)
+
+
+def test_diagnosing_changes_nothing():
+    quiet, asked = (Optimizer([(0.0, 1.0)] * 2, n_init=6, subset_size=10, rule="random", rng=3) for _ in range(2))
+    for _ in range(20):
+        x, same_x = quiet.ask(), asked.ask()
+        assert np.array_equal(x, same_x)
+        quiet.tell(x, wave(x)), asked.tell(x, wave(x))
+        assert asked.diagnostics(rng=0).n_observations == asked.n_told
+    assert np.array_equal(quiet.ask(), asked.ask())
+
+
+def test_diagnosing_a_long_history():
+    opt = Optimizer([(0.0, 1.0)] * 3, subset_size=50, rng=0)
+    rng = np.random.default_rng(0)
+    X = rng.random((100_000, 3))
+    opt.tell(X, np.sin(5.0 * X[:, 0]) + X[:, 1])
+    found = opt.diagnostics(max_pool=300, candidates=X[:100])
+    assert (len(found.pool), found.size, found.n_observations) == (300, 50, 100_000)
+    assert len(found.gap.points) == 400
+    np.testing.assert_allclose(found.gap.points[:100], X[:100], rtol=1e-15)
+    assert "M = 50 of 300 sampled from 100,000" in str(found)
+
+
+def test_diagnosing_a_mixed_space():
+    """Points are realisable and meet the constraints; the worst comes in the form of the bounds."""
+    bounds = {
+        "rate": gssbo.Real(1e-3, 1.0, log=True),
+        "units": range(2, 9),
+        "act": ["relu", "gelu"],
+        "fixed": (2.0, 2.0),
+    }
+    limit = NonlinearConstraint(lambda point: point["units"] * point["rate"], -np.inf, 1.0)
+    opt = Optimizer(bounds, constraints=limit, n_init=6, subset_size=12, rule="residual", rng=0)
+    for _ in range(30):
+        x = opt.ask()
+        opt.tell(x, np.log(x["rate"]) ** 2 + x["units"] + (x["act"] == "relu"))
+    found = opt.diagnostics()
+    assert (found.size, found.n_observations) == (12, 30)
+    assert set(found.worst) == set(bounds) and found.worst["fixed"] == 2.0
+    assert found.worst["units"] * found.worst["rate"] <= 1.0
+    points = found.gap.points
+    rows = opt.space.from_unit(points)
+    np.testing.assert_allclose(opt.space.to_unit(rows), points, atol=1e-12)
+    assert opt.space.feasible(rows).all() and 100 < len(points) < 2048 + 30
+    two = [
+        {"rate": 0.1, "units": 3, "act": "gelu", "fixed": 2.0},
+        {"rate": 0.01, "units": 5, "act": "relu", "fixed": 2.0},
+    ]
+    assert len(opt.diagnostics(candidates=two).gap.points) == 32
+
+
+def test_diagnosing_where_no_candidate_is_feasible():
+    limit = LinearConstraint([[1.0, 1.0]], 1e-9, 2e-9)
+    opt = Optimizer([(0.0, 1.0)] * 2, constraints=limit, n_init=2, subset_size=4, rng=0)
+    opt.tell(np.random.default_rng(0).random((9, 2)), np.arange(9.0))
+    assert len(opt.diagnostics().gap.points) == 9 + 9  # the pool takes the candidates' place
+
+
+def test_failed_evaluations_count_as_in_the_model():
+    """The subset's posterior is what `predict` shows, whether failures are retained or not."""
+    rng = np.random.default_rng(1)
+    X = rng.random((40, 2))
+    y = np.sin(5.0 * X[:, 0]) + X[:, 1]
+    y[[2, 7, 20, 33]] = np.nan
+    opt = Optimizer([(0.0, 1.0)] * 2, n_init=5, subset_size=15, rng=0)
+    opt.tell(X, y)
+    opt.ask()
+    found = opt.diagnostics()
+    assert 2 in opt.retained and not np.isin([7, 20, 33], opt.retained).all()
+    np.testing.assert_allclose(found.gap.at(X).subset_mean, -opt.predict(X), rtol=1e-6, atol=1e-9)
+    z = found.gap._z[[2, 7, 20, 33]]
+    np.testing.assert_allclose(z, opt.surrogate.y_train_.min(), rtol=1e-9)
+    assert np.isfinite(found.largest_gap) and np.isfinite(found.spread)
+
+
+def test_diagnosing_too_early_or_wrongly():
+    opt = Optimizer([(0.0, 1.0)])
+    with pytest.raises(ValueError, match="at least one observation that did not fail is needed"):
+        opt.diagnostics()
+    opt.tell(0.5, 1.0)
+    with pytest.raises(ValueError, match="candidates must have 1 columns"):
+        opt.diagnostics(candidates=[[0.0, 1.0]])
+    assert opt.diagnostics().trusted

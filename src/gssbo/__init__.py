@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from importlib.metadata import version as _version
 
-from gssbo import presets
+from gssbo import diagnostics, presets
 from gssbo._minimize import minimize
 from gssbo.gp import GaussianProcess
 from gssbo.optimizer import Optimizer
@@ -23,6 +23,7 @@ __all__ = [
     "Integer",
     "Optimizer",
     "Real",
+    "diagnostics",
     "minimize",
     "presets",
     "select_subset",

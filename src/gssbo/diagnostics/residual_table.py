@@ -109,11 +109,11 @@ def residual_table(
     >>> X = generator.random((80, 2))
     >>> y = np.sin(5.0 * X[:, 0]) + X[:, 1] ** 2
     >>> gp = GaussianProcess(rng=0).fit(X, y)
-    >>> for row in residual_table(gp, X, y, 30, rules=["vector", "random", "residual"], rng=0):
-    ...     print(f"{row.rule:8} {row.draws:3} {row.residual_norm:8.2g}")
-    vector     1      1.5
-    random    10    0.045
-    residual   1   0.0019
+    >>> for row in residual_table(gp, X, y, 30, rules=["vector", "random", "maxmin"], rng=0):
+    ...     print(f"{row.rule:7} {row.draws:3} {row.residual_norm:8.2g}")
+    vector    1      1.5
+    random   10    0.045
+    maxmin    1   0.0083
     """
     pool = check_matrix("X", X)
     n, d = pool.shape

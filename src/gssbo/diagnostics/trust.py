@@ -14,19 +14,22 @@ that no more than 1 point in 20 should be farther away. Otherwise it is *mislead
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from gssbo._typing import ArrayLike, FloatArray, IndexArray, RngLike
+from gssbo._typing import ArrayLike, IndexArray, RngLike
 from gssbo._validation import check_indices, check_integer, check_matrix, check_real, check_vector
 from gssbo.diagnostics.accuracy import root_mean_square
-from gssbo.diagnostics.gap import PosteriorGap
+from gssbo.diagnostics.gap import PosteriorGap, box_points
 from gssbo.diagnostics.growth import Growth, growth_order
 from gssbo.gp import GaussianProcess, standardize
+from gssbo.history import History
 from gssbo.kernels import Kernel
+from gssbo.space import Space
 
-__all__ = ["Trust", "trust"]
+__all__ = ["Trust", "trust", "trust_in_space"]
 
 REACH = 2.0  # posterior standard deviations that should hold the full-data mean
 MISSES = 0.05  # share of the points where they may not
@@ -64,8 +67,8 @@ class Trust:
     """Its root mean square over the points, in units of y."""
     missed: float
     """Share of the points where mu_D is more than the tolerance and more than 2 sigma_U away from mu_U."""
-    worst: FloatArray
-    """Point (d,) of the largest gap, in units of X."""
+    worst: Any
+    """Point of the largest gap: (d,) in units of X, or in the form of an optimizer's bounds."""
     growth: Growth
     """Largest gaps by size, as the rule adds to the subset."""
     size_to_halve: int
@@ -218,3 +221,28 @@ def trust(
         size_to_halve=grown.size_for(0.5 * gap.largest_mean_gap),
         size_to_trust=grown.size_for(limit * spread),
     )
+
+
+def trust_in_space(
+    space: Space, history: History, model: GaussianProcess, retained: IndexArray, *, candidates: Any, **options: Any
+) -> Trust:
+    """`trust` in the subset of a history, for a model of the unit cube; candidates and `worst` are user points.
+
+    By default candidates are spread over what can be suggested. An evaluation that failed counts as in the model: one
+    standard deviation below the least response retained.
+    """
+    if candidates is None:
+        points = space.place(box_points(np.zeros(space.n_draws), np.ones(space.n_draws)))
+        points = points[space.feasible(space.from_unit(points))]
+    else:
+        points = space.to_unit(space.read_many("candidates", candidates))
+    if len(points) == 0:
+        points = history.unit
+    y = history.y.copy()
+    failed = np.isnan(y)
+    if failed.any():
+        known = y[retained][~failed[retained]]
+        lowest = known.min() - standardize(known)[2] if known.size else 0.0
+        y[failed] = max(lowest, -np.finfo(np.float64).max)
+    found = trust(model, history.unit, y, retained, candidates=points, **options)
+    return replace(found, worst=space.show(space.from_unit(found.worst[None]))[0])

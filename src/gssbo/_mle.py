@@ -160,7 +160,7 @@ def maximize_likelihood(
     """
     hills = [likelihood, *(likelihood.twin() for _ in starts[1:])]
     climbs = [Climb(hill, start, bounds, reach, tol) for hill, start in zip(hills, starts, strict=True)]
-    race = MAX_EVALUATIONS if len(climbs) == 1 else 10 + 3 * len(reach) // 5
+    race = MAX_EVALUATIONS if len(climbs) == 1 else 4 + 18 * len(reach) // 25
     run_all([partial(climb.advance, race) for climb in climbs], threads)
     best = max(climbs, key=lambda climb: climb.value)  # the first of equals
     best.advance(MAX_EVALUATIONS)

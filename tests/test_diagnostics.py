@@ -49,19 +49,28 @@ class Case:
         self.y = np.sin(5.0 * self.X[:, 0]) + self.X.sum(axis=1) + rng.standard_normal(n)
         self.kernel = Kernel(kernel, np.sqrt(d) * rng.uniform(0.2, 1.5, d), rng.uniform(0.5, 3.0))
         self.theta = np.log([*self.kernel.lengthscale, self.kernel.variance, self.noise])
+        # Every third case has observations whose own noise is known, on top of what all share.
+        self.known = np.where(rng.random(n) < 0.5, rng.uniform(0.0, 0.5, n), 0.0) if seed % 3 == 0 else np.zeros(n)
         order = rng.permutation(n)
         m = int(rng.integers(1, n))
         self.U, self.R = order[:m], np.sort(order[m:])
         self.Q = np.vstack([rng.random((20, d)), self.X])
 
     def gap(self, **options):
-        return PosteriorGap(self.kernel, self.X, self.y, self.U, noise=self.noise, **options)
+        noise_std = np.sqrt(self.known) if self.known.any() else None
+        return PosteriorGap(self.kernel, self.X, self.y, self.U, noise=self.noise, noise_std=noise_std, **options)
+
+    def covariance(self, members):
+        """K_y of some of the observations."""
+        return ref.noisy_covariance(self.X[members], self.theta, self.kernel.name) + np.diag(self.known[members])
+
+    def leave_one_out(self):
+        return leave_one_out(self.kernel, self.X, self.y, noise=self.noise, noise_std=np.sqrt(self.known))
 
     def posterior(self, members, Q=None):
         """Mean and variance at Q from its definition (appendix B of the paper), by solves with K_y."""
         Q = self.Q if Q is None else Q
-        X = self.X[members]
-        K_y = ref.noisy_covariance(X, self.theta, self.kernel.name)
+        X, K_y = self.X[members], self.covariance(members)
         k = ref.kernel_matrix(X, Q, self.theta, self.kernel.name)
         return k.T @ np.linalg.solve(K_y, self.y[members]), self.kernel.variance - np.sum(
             k * np.linalg.solve(K_y, k), axis=0
@@ -74,7 +83,7 @@ class Case:
         return mean, np.sqrt(np.maximum(variance, 0)), subset_mean, np.sqrt(np.maximum(subset_variance, 0))
 
     def blocks(self):
-        K = ref.kernel_matrix(self.X, self.X, self.theta, self.kernel.name)
+        K = ref.kernel_matrix(self.X, self.X, self.theta, self.kernel.name) + np.diag(self.known)
         k = ref.kernel_matrix(self.X, self.Q, self.theta, self.kernel.name)
         return ref.posterior_gap(K, k, self.y, self.noise, self.U)
 
@@ -166,7 +175,9 @@ def exact(case):
 
     with mp.workdps(50):
         X, z = case.X[order], mp.matrix([mp.mpf(float(v)) for v in case.y[order]])
-        K_y = mp.matrix([[k(a, b) for b in X] for a in X]) + mp.mpf(case.noise) * mp.eye(n)
+        K_y = mp.matrix([[k(a, b) for b in X] for a in X]) + mp.diag(
+            [mp.mpf(case.noise) + float(v) for v in case.known[order]]
+        )
         P, A_inverse = K_y**-1, K_y[:m, :m] ** -1
         s = -P * z
         mean, variance, std = [], [], []
@@ -193,7 +204,7 @@ def exact(case):
 def test_gaps_keep_their_digits(kernel, seed, noise, tolerance):
     """Relative to the largest gap itself, against arithmetic with 50 digits; seeds 4 and 8 have near-duplicates."""
     case = Case(seed, kernel, d=2, noise=noise)
-    case.X, case.y = case.X[:20], case.y[:20]
+    case.X, case.y, case.known = case.X[:20], case.y[:20], case.known[:20]
     n = len(case.X)
     case.U = np.arange(0, n, 2)
     case.R, case.Q = np.setdiff1d(np.arange(n), case.U), np.vstack([case.Q[:6], case.X[:3]])
@@ -205,7 +216,7 @@ def test_gaps_keep_their_digits(kernel, seed, noise, tolerance):
     same(gap.residual, residual, tolerance=tolerance)
     same(gap.discarded_scores, scores, tolerance=tolerance)
     assert gap.inverse_norm == pytest.approx(widest, rel=tolerance)
-    same(leave_one_out(case.kernel, case.X, case.y, noise=noise).mean, loo, tolerance=tolerance)
+    same(case.leave_one_out().mean, loo, tolerance=tolerance)
 
 
 @pytest.mark.slow
@@ -213,7 +224,7 @@ def test_digits_lost_are_those_of_the_condition_number():
     """The table in the docstring of the package: scores lose them all, gaps fewer, posteriors hardly any."""
     case = Case(1, "rbf", d=2, noise=1e-10)
     rng = np.random.default_rng(0)
-    case.X = rng.random((30, 2))
+    case.X, case.known = rng.random((30, 2)), np.zeros(30)
     case.kernel = Kernel("rbf", np.array([0.5, 0.7]), 1.0)
     case.theta = np.log([0.5, 0.7, 1.0, 1e-10])
     case.y = np.sin(5.0 * case.X[:, 0]) + case.X[:, 1] ** 2 + 1e-5 * rng.standard_normal(30)
@@ -228,7 +239,7 @@ def test_digits_lost_are_those_of_the_condition_number():
     same(gap.mean_gap(case.Q), mean, tolerance=1e-2 * lost)
     same(gap.variance_gap(case.Q), variance, tolerance=1e-3 * lost)
     same(gap.residual, residual, tolerance=1e-3 * lost)
-    same(leave_one_out(case.kernel, case.X, case.y, noise=1e-10).mean, loo, tolerance=1e-2 * lost)
+    same(case.leave_one_out().mean, loo, tolerance=1e-2 * lost)
 
 
 # ---- proposition 5.3, corollaries 5.4 and A.1, lemma A.2
@@ -238,7 +249,7 @@ def test_digits_lost_are_those_of_the_condition_number():
 @given(cases)
 def test_residual_bridge(case):
     gap = case.gap()
-    s = -np.linalg.solve(ref.noisy_covariance(case.X, case.theta, case.kernel.name), case.y)
+    s = -np.linalg.solve(case.covariance(np.arange(len(case.X))), case.y)
     same(gap.scores, s)
     same(gap.discarded_scores, s[case.R], np.abs(s).max())
     same(gap.residual, -gap.S @ gap.discarded_scores)
@@ -280,11 +291,12 @@ def test_bounds_are_their_formulas(case):
     r, s = np.linalg.norm(blocks["r_U"]), np.linalg.norm(blocks["s_R"])
     widest = np.linalg.norm(np.linalg.inv(blocks["S"]), 2)
     assert gap.inverse_norm == pytest.approx(widest, rel=CLOSE)
-    assert gap.inverse_norm <= 1 / case.noise
+    least = case.noise + case.known[case.R].min()
+    assert gap.inverse_norm <= 1 / least
     bounds = gap.bounds(case.Q, beta=4.0)
     expected = (
-        c * widest * r, c * s, c * r / case.noise, c**2 * widest, c**2 / case.noise, c * np.sqrt(widest),
-        c / np.sqrt(case.noise), c * s + 2 * c * np.sqrt(widest),
+        c * widest * r, c * s, c * r / least, c**2 * widest, c**2 / least, c * np.sqrt(widest),
+        c / np.sqrt(least), c * s + 2 * c * np.sqrt(widest),
     )  # fmt: skip
     for got, value in zip(bounds, expected, strict=True):
         same(got, value, max(np.max(value), 1e-4))
@@ -314,8 +326,9 @@ def test_uniform_bounds_hold_everywhere(case):
 
 
 def test_rho_ceiling_is_its_formula():
-    case = Case(5, "matern52")
-    latent = case.blocks()["S"] - case.noise * np.eye(len(case.R))
+    case = Case(6, "matern52")
+    assert case.known[case.R].any()
+    latent = case.blocks()["S"] - np.diag(case.noise + case.known[case.R])
     assert case.gap().rho_ceiling == pytest.approx(
         np.sqrt(case.kernel.variance * np.linalg.eigvalsh(latent)[-1]), rel=1e-9
     )
@@ -369,6 +382,34 @@ def test_gaussian_process_lends_its_units(normalize):
     at_most(np.abs(found.mean_gap), bounds.mean_by_scores)
     at_most(found.variance_gap, bounds.variance)
     at_most(np.abs(gap.ucb_gap(case.Q)), bounds.ucb)
+
+
+def test_known_noise_is_in_units_of_y():
+    case = Case(12, "matern52", d=2)
+    y, noise_std = 100.0 + 5.0 * case.y, 5.0 * np.sqrt(case.known)
+    assert case.known[case.U].any() and case.known[case.R].any()
+    gp = GaussianProcess(lengthscale=0.5, noise=1e-2, fit_hyperparameters=False)
+    gp.fit(case.X[case.U], y[case.U], noise_std=noise_std[case.U])
+    gap = PosteriorGap(gp, case.X, y, case.U, noise_std=noise_std)
+    found = gap.at(case.Q)
+    mean, std = gp.predict(case.Q, return_std=True)
+    np.testing.assert_allclose(found.subset_mean, mean, rtol=1e-10)
+    np.testing.assert_allclose(found.subset_std, std, rtol=1e-8)
+    assert gap.noise == gp.noise_
+    np.testing.assert_allclose(np.diag(gap.A), gp.variance_ + gp.noise_ + gp.known_noise_, rtol=1e-14)
+    assert trust(gp, case.X, y, case.U, noise_std=noise_std).largest_gap == pytest.approx(
+        gap.largest_mean_gap, rel=1e-8
+    )
+    row = residual_table(gp, case.X, y, len(case.U), rules=["maxmin"], noise_std=noise_std)[0]
+    kept = select_subset(gp, case.X, len(case.U), rule="maxmin")
+    assert row.score_norm == pytest.approx(PosteriorGap(gp, case.X, y, kept, noise_std=noise_std).score_norm, rel=1e-9)
+
+
+def test_noise_that_says_nothing_stays_finite():
+    y, noise_std = np.array([1.0, 1.0, 0.5]), np.array([0.0, 1e200, 0.0])
+    gap = PosteriorGap(UNIT, X3, y, [0], noise=0.1, noise_std=noise_std)
+    without = PosteriorGap(UNIT, X3[::2], y[::2], [0], noise=0.1)
+    same(gap.mean_gap(X3), without.mean_gap(X3), tolerance=1e-9)
 
 
 @pytest.mark.parametrize("power", [-600, -40, 40, 500])
@@ -501,12 +542,12 @@ def test_results_do_not_depend_on_blas_threads():
 @settings(max_examples=60, deadline=None)
 @given(cases)
 def test_leave_one_out_against_leaving_one_out(case):
-    found = leave_one_out(case.kernel, case.X, case.y, noise=case.noise)
+    found = case.leave_one_out()
     n = len(case.X)
     mean, variance = np.array(
         [case.posterior(np.delete(np.arange(n), i), case.X[i : i + 1]) for i in range(n)]
     ).T.reshape(2, n)
-    variance = variance + case.noise  # of the noisy response
+    variance = variance + case.noise + case.known  # of the noisy response
     same(found.mean, mean, np.abs(case.y).max())
     np.testing.assert_allclose(found.std**2, variance, rtol=CLOSE)
     same(found.scores, -(case.y - mean) / variance)
@@ -746,6 +787,8 @@ UNIT = Kernel("rbf", np.array([0.5]), 1.0)
     [
         ((UNIT, X3, Y3, [0]), {}, "noise must be given with a Kernel, got None"),
         ((UNIT, X3, Y3, [0]), {"noise": -1.0}, "noise must be at least 0.0, got -1.0"),
+        ((UNIT, X3, Y3, [0]), {"noise": 0.1, "noise_std": [0.0, -1.0, 0.0]}, "noise_std must be at least 0, got -1.0"),
+        ((UNIT, X3, Y3, [0]), {"noise": 0.1, "noise_std": [1.0]}, "noise_std must have 3 entries"),
         ((UNIT, X3, Y3, []), {"noise": 0.1}, "retained must hold at least one position"),
         ((UNIT, X3, Y3, [0, 0]), {"noise": 0.1}, "retained must be distinct"),
         ((UNIT, X3, Y3, [3]), {"noise": 0.1}, r"retained must lie in \[0, 3\)"),
@@ -881,6 +924,16 @@ def test_diagnosing_where_no_candidate_is_feasible():
     assert len(opt.diagnostics().gap.points) == 9 + 9  # the pool takes the candidates' place
 
 
+def test_known_noise_of_a_run_is_in_its_diagnosis():
+    rng = np.random.default_rng(2)
+    X = rng.random((40, 2))
+    opt = Optimizer([(0.0, 1.0)] * 2, n_init=5, subset_size=15, rng=0)
+    opt.tell(X, np.sin(5.0 * X[:, 0]) + X[:, 1], noise_std=rng.uniform(0.0, 0.3, 40))
+    opt.ask()
+    found = opt.diagnostics()
+    np.testing.assert_allclose(found.gap.at(X).subset_mean, -opt.predict(X), rtol=1e-6, atol=1e-9)
+
+
 def test_failed_evaluations_count_as_in_the_model():
     """The subset's posterior is what `predict` shows, whether failures are retained or not."""
     rng = np.random.default_rng(1)
@@ -893,7 +946,7 @@ def test_failed_evaluations_count_as_in_the_model():
     found = opt.diagnostics()
     assert 2 in opt.retained and not np.isin([7, 20, 33], opt.retained).all()
     np.testing.assert_allclose(found.gap.at(X).subset_mean, -opt.predict(X), rtol=1e-6, atol=1e-9)
-    z = found.gap._z[[2, 7, 20, 33]]
+    z = found.gap._pool.z[[2, 7, 20, 33]]
     np.testing.assert_allclose(z, opt.surrogate.y_train_.min(), rtol=1e-9)
     assert np.isfinite(found.largest_gap) and np.isfinite(found.spread)
 

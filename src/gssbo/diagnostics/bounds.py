@@ -5,7 +5,7 @@ Notation
 c           |c_U(x)|, or rho_U = sup |c_U(x)| for the uniform bounds
 S           |S^-1|, the operator norm
 r, s        |r_U| and |s_R|
-noise       observation-noise variance; S >= noise I, so |S^-1| <= 1 / noise
+noise       least noise variance of a discarded observation; S >= noise I, so |S^-1| <= 1 / noise
 
 References
 ----------

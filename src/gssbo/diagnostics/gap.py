@@ -4,7 +4,8 @@ Notation
 --------
 D, U, R     the pool of n observations, the retained subset of M, the discarded ones, r = n - M
 z           standardised responses (y - mean) / scale, with the mean and scale of the model
-A, B, C     blocks of K_y: k(U, U) + noise I, k(U, R), k(R, R) + noise I
+A, B, C     blocks of K_y: k(U, U) + noise I, k(U, R), k(R, R) + noise I; noise that is known of single observations
+            adds to their diagonal entries (the paper has none; its results hold as they are)
 S           Schur complement C - B' A^-1 B (r, r)
 r_U         discarded-response residual z_R - B' A^-1 z_U (r,)
 c_U(x)      conditional cross-covariance residual k(R, x) - B' A^-1 k(U, x) (r,)
@@ -36,7 +37,7 @@ from gssbo.diagnostics.accuracy import root_mean_square
 from gssbo.diagnostics.bounds import Bounds, Norms
 from gssbo.diagnostics.growth import Growth, growth
 from gssbo.diagnostics.partition import Partition
-from gssbo.diagnostics.shared import shared_by
+from gssbo.diagnostics.pool import read_pool
 from gssbo.gp import GaussianProcess
 from gssbo.kernels import Kernel
 
@@ -85,6 +86,8 @@ class PosteriorGap:
         Distinct positions in the pool, at least one.
     noise : float, optional
         Noise variance: needed with a kernel, refused with a Gaussian process.
+    noise_std : array of shape (n,), optional
+        Known standard deviations of the noise of y, in its units, on top of the noise that all observations share.
     candidates : array of shape (m, d), optional
         Where suprema are sought, beside the pool itself; default: 2,048 Sobol points in the box around the pool.
     discarded : array of int, shape (n - M,), optional
@@ -138,14 +141,13 @@ class PosteriorGap:
         retained: ArrayLike,
         *,
         noise: float | None = None,
+        noise_std: ArrayLike | None = None,
         candidates: ArrayLike | None = None,
         discarded: ArrayLike | None = None,
     ) -> None:
-        self._X = check_matrix("X", X)
+        self._pool = read_pool(model, X, y, noise=noise, noise_std=noise_std)
+        self._X, self._shared = self._pool.X, self._pool.shared
         n, d = self._X.shape
-        responses = check_vector("y", y, size=n)
-        self._shared = shared_by(model, noise, columns=d)
-        self._z = self._shared.standardised(responses)
         self.retained = check_indices("retained", retained, below=n)
         if self.retained.size == 0:
             raise ValueError("retained must hold at least one position, got none")
@@ -167,14 +169,14 @@ class PosteriorGap:
 
     @cached_property
     def _partition(self) -> Partition:
-        return Partition(self._shared, self._X, self._z, self.retained, self.discarded)
+        return Partition(self._pool, self.retained, self.discarded)
 
     # ---- what the subset is, in standardised units
 
     @property
     def noise(self) -> float:
-        """Noise variance both posteriors share, jitter included."""
-        return self._partition.noise
+        """Noise variance all observations share, jitter included, in squared standardised units."""
+        return self._shared.noise + self._partition.jitter
 
     @property
     def jitter(self) -> float:
@@ -184,8 +186,7 @@ class PosteriorGap:
     @property
     def A(self) -> FloatArray:
         """k(U, U) + noise I (M, M), in squared standardised units."""
-        inputs = self._X[self.retained]
-        return self._shared.kernel(inputs) + self.noise * np.eye(len(inputs))
+        return self._shared.kernel(self._X[self.retained]) + np.diag(self._partition.noise_U)
 
     @property
     def B(self) -> FloatArray:
@@ -195,8 +196,7 @@ class PosteriorGap:
     @property
     def C(self) -> FloatArray:
         """k(R, R) + noise I (r, r), in squared standardised units."""
-        inputs = self._X[self.discarded]
-        return self._shared.kernel(inputs) + self.noise * np.eye(len(inputs))
+        return self._shared.kernel(self._X[self.discarded]) + np.diag(self._partition.noise_R)
 
     @property
     def S(self) -> FloatArray:
@@ -325,7 +325,8 @@ class PosteriorGap:
         return self._bounds(self.rho_ceiling if certain else self.rho, beta)
 
     def _bounds(self, cross: FloatArray | float, beta: float) -> Bounds:
-        norms = Norms(self.residual_norm, self.score_norm, self.inverse_norm, self.noise)
+        least = float(self._partition.noise_R.min(initial=np.inf))
+        norms = Norms(self.residual_norm, self.score_norm, self.inverse_norm, least)
         return norms.bounds(cross, beta=check_real("beta", beta, at_least=0.0), scale=self.scale)
 
     def rmse(self, points: ArrayLike, values: ArrayLike) -> tuple[float, float]:
@@ -353,13 +354,14 @@ class PosteriorGap:
     def rho_ceiling(self) -> float:
         """What rho_U cannot exceed, wherever x is, in squared standardised units; O(r^3). Ours.
 
-        (S - noise I, c_U(x)) is a covariance together with sigma_U^2(x), so |c_U(x)|^2 is at most sigma_U^2(x) times
-        the largest eigenvalue of S - noise I, and sigma_U^2(x) at most k(x, x).
+        S less the noise, c_U(x) and sigma_U^2(x) make up one covariance, so |c_U(x)|^2 is at most sigma_U^2(x) times
+        the largest eigenvalue of S less the noise, and sigma_U^2(x) at most k(x, x).
         """
         r = len(self.discarded)
         if r == 0:
             return 0.0
-        largest = float(eigvalsh(self.S, subset_by_index=[r - 1, r - 1])[0]) - self.noise
+        latent = self.S - np.diag(self._partition.noise_R)
+        largest = float(eigvalsh(latent, subset_by_index=[r - 1, r - 1])[0])
         return float(np.sqrt(self._shared.kernel.variance * max(largest, 0.0)))
 
     @property

@@ -2,7 +2,7 @@
 
 Notation
 --------
-K_y         k(X, X) + noise I (n, n); P its inverse
+K_y         k(X, X) + noise I + diag(known noise) (n, n); P its inverse
 z           standardised responses (n,)
 mu_-i, v_-i mean and variance of response i given all others, noise included
 s_i         response score -(P z)_i = -(z_i - mu_-i) / v_-i, section 4.1 of [1]
@@ -21,11 +21,9 @@ import numpy as np
 
 from gssbo._core import _linalg
 from gssbo._typing import ArrayLike, FloatArray
-from gssbo._validation import check_matrix, check_vector
-from gssbo.diagnostics.shared import shared_by
+from gssbo.diagnostics.pool import Pool, factorized, read_pool
 from gssbo.gp import GaussianProcess
 from gssbo.kernels import Kernel
-from gssbo.precision import precision_matrix
 
 __all__ = ["LeaveOneOut", "leave_one_out"]
 
@@ -44,7 +42,12 @@ class LeaveOneOut(NamedTuple):
 
 
 def leave_one_out(
-    model: GaussianProcess | Kernel, X: ArrayLike, y: ArrayLike, *, noise: float | None = None
+    model: GaussianProcess | Kernel,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    noise: float | None = None,
+    noise_std: ArrayLike | None = None,
 ) -> LeaveOneOut:
     """Leave each observation of a pool out in turn, at the price of one inverse: O(n^3).
 
@@ -54,8 +57,8 @@ def leave_one_out(
         Lends kernel, noise, mean and scale, as in `PosteriorGap`; nothing is refitted.
     X : array of shape (n, d)
     y : array of shape (n,)
-    noise : float, optional
-        Noise variance, with a kernel.
+    noise, noise_std
+        As in `PosteriorGap`.
 
     Raises
     ------
@@ -71,13 +74,11 @@ def leave_one_out(
     >>> int(np.abs(found.errors).argmax()), round(float(y[5] - found.mean[5]), 2)
     (5, 0.5)
     """
-    inputs = check_matrix("X", X)
-    responses = check_vector("y", y, size=len(inputs))
-    shared = shared_by(model, noise, columns=inputs.shape[1])
-    z = shared.standardised(responses)
-    P, _ = precision_matrix(shared.kernel, inputs, shared.noise)
-    weights = np.empty(len(inputs))
-    _linalg.product_vector(len(inputs), P, z, weights)
+    pool = read_pool(model, X, y, noise=noise, noise_std=noise_std)
+    z, shared, n = pool.z, pool.shared, len(pool)
+    P = _precision(pool)
+    weights = np.empty(n)
+    _linalg.product_vector(n, P, z, weights)
     variance = 1.0 / np.diagonal(P)
     std = np.sqrt(variance)
     with np.errstate(over="ignore", under="ignore"):
@@ -87,3 +88,15 @@ def leave_one_out(
             scores=-weights,
             errors=weights * std,
         )
+
+
+def _precision(pool: Pool) -> FloatArray:
+    """P (n, n), padded; with jitter where K_y is not positive definite in doubles."""
+    everything = np.arange(len(pool))
+    for jitter in pool.shared.kernel.jitters():
+        K = pool.covariance(everything, jitter, full=False)
+        if factorized(K, pool.rounding(everything, jitter)):
+            P = np.empty_like(K)
+            _linalg.inverse(len(pool), K, P)
+            return P
+    raise np.linalg.LinAlgError(f"the covariance of {len(pool)} points is not positive definite")

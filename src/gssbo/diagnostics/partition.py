@@ -5,7 +5,8 @@ Notation
 n, M, r     observations in the pool, retained (U) and discarded (R): n = M + r
 m           points where posteriors are compared
 z           standardised responses, z_U (M,) and z_R (r,)
-A, B, C     blocks of K_y: k(U, U) + noise I (M, M), k(U, R) (M, r), k(R, R) + noise I (r, r)
+A, B, C     blocks of K_y: k(U, U) + noise I (M, M), k(U, R) (M, r), k(R, R) + noise I (r, r); noise that is known of
+            single observations adds to their diagonal entries
 S           Schur complement C - B' A^-1 B (r, r): covariance of the discarded responses given the retained ones
 V_A, V_S    upper Cholesky factors, A = V_A' V_A and S = V_S' V_S
 W           V_A'^-1 B (M, r), so that S = C - W' W
@@ -33,7 +34,7 @@ from scipy.linalg import eigvalsh
 
 from gssbo._core import _linalg
 from gssbo._typing import FloatArray, IndexArray
-from gssbo.diagnostics.shared import Shared
+from gssbo.diagnostics.pool import Pool, factorized
 from gssbo.kernels import Kernel
 
 __all__ = ["Partition", "Pointwise"]
@@ -56,48 +57,42 @@ class Partition:
 
     Parameters
     ----------
-    shared : Shared
-    X : ndarray of shape (n, d)
-    z : ndarray of shape (n,)
+    pool : Pool
     retained, discarded : ndarray of int
         U and R; the order of the latter is that of S, r_U and c_U.
     """
 
-    def __init__(
-        self, shared: Shared, X: FloatArray, z: FloatArray, retained: IndexArray, discarded: IndexArray
-    ) -> None:
-        self.kernel = shared.kernel
-        self.X_U = np.ascontiguousarray(X[retained])
-        self.X_R = np.ascontiguousarray(X[discarded])
+    def __init__(self, pool: Pool, retained: IndexArray, discarded: IndexArray) -> None:
+        self.kernel = pool.shared.kernel
+        self.X_U = np.ascontiguousarray(pool.X[retained])
+        self.X_R = np.ascontiguousarray(pool.X[discarded])
         for jitter in self.kernel.jitters():
-            if self._factorize(shared.noise + jitter):
+            if self._factorize(pool, retained, discarded, jitter):
                 break
         else:
             raise np.linalg.LinAlgError(
-                f"the covariance of {len(X)} points is not positive definite with {self.kernel!r}"
+                f"the covariance of {len(pool)} points is not positive definite with {self.kernel!r}"
             )
         self.jitter = jitter
-        self.noise = shared.noise + jitter
-        self.w_U = _forward(self._V_A, z[retained])
-        self.residual = z[discarded] - _transposed_product(self._W, self.w_U, len(discarded))
+        self.noise_U = pool.shared.noise + jitter + pool.known[retained]
+        self.noise_R = pool.shared.noise + jitter + pool.known[discarded]
+        self.w_U = _forward(self._V_A, pool.z[retained])
+        self.residual = pool.z[discarded] - _transposed_product(self._W, self.w_U, len(discarded))
         self.w_R = _forward(self._V_S, self.residual)
 
-    def _factorize(self, noise: float) -> bool:
+    def _factorize(self, pool: Pool, retained: IndexArray, discarded: IndexArray, jitter: float) -> bool:
         """V_A, W, S and V_S, or False where K_y is not positive definite in doubles."""
-        M, r = len(self.X_U), len(self.X_R)
-        floor = (M + r + 8) * np.finfo(float).eps * (self.kernel.variance + noise)
-        self._V_A = self.kernel.padded_gram(self.X_U, noise, full=False)
-        if not _factorized(self._V_A, floor):
+        M, r = len(retained), len(discarded)
+        self._V_A = pool.covariance(retained, jitter, full=False)
+        if not factorized(self._V_A, pool.rounding(retained, jitter)):
             return False
         self._W = _padded_cross(self.kernel, self.X_U, self.X_R)
-        if r == 0:
-            self._S = self._V_S = np.zeros((0, _linalg.PAD))
-            return True
-        self._S = self.kernel.padded_gram(self.X_R, noise)
-        _linalg.solve_transposed(M, r, self._V_A, self._W)
-        _linalg.subtract_product(r, r, M, self._W, self._W, self._S)
+        self._S = pool.covariance(discarded, jitter)
+        if r > 0:
+            _linalg.solve_transposed(M, r, self._V_A, self._W)
+            _linalg.subtract_product(r, r, M, self._W, self._W, self._S)
         self._V_S = self._S.copy()
-        return _factorized(self._V_S, floor)
+        return factorized(self._V_S, pool.rounding(discarded, jitter))
 
     @property
     def S(self) -> FloatArray:
@@ -125,7 +120,8 @@ class Partition:
         inverse = np.empty_like(self._V_S)
         _linalg.inverse(r, self._V_S, inverse)
         largest = float(eigvalsh(inverse[:, :r], subset_by_index=[r - 1, r - 1])[0])
-        return min(largest, 1.0 / self.noise) if self.noise > 0.0 else largest  # S >= noise I: only rounding says more
+        least = float(self.noise_R.min())
+        return min(largest, 1.0 / least) if least > 0.0 else largest  # S >= noise I: only rounding says more
 
     def cross_residual(self, points: FloatArray) -> FloatArray:
         """c_U at points (m, d): (r, m)."""
@@ -167,11 +163,6 @@ class Partition:
                 v_R = c.copy()
                 _linalg.solve_transposed(r, count, self._V_S, v_R)
             yield count, v_U, c, v_R
-
-
-def _factorized(K: FloatArray, floor: float) -> bool:
-    """Factor a padded matrix in place; False where a pivot is not positive, or below `floor`, mere rounding."""
-    return len(K) == 0 or (_linalg.cholesky(len(K), K) == 0 and bool(np.diagonal(K).min() ** 2 > floor))
 
 
 def _padded_cross(kernel: Kernel, A: FloatArray, B: FloatArray) -> FloatArray:

@@ -61,6 +61,7 @@ def residual_table(
     forced: ArrayLike = (),
     draws: int = 10,
     noise: float | None = None,
+    noise_std: ArrayLike | None = None,
     candidates: ArrayLike | None = None,
     rng: RngLike = None,
 ) -> list[ResidualRow]:
@@ -84,7 +85,7 @@ def residual_table(
         Positions kept in any case, fewer than `size`.
     draws : int
         Subsets to average over for the rules that draw at random.
-    noise, candidates
+    noise, noise_std, candidates
         As in `PosteriorGap`.
     rng : None, int or numpy.random.Generator
         Source of the rules that draw.
@@ -134,7 +135,7 @@ def residual_table(
             if first is not None and np.array_equal(chosen, first):
                 break  # a rule that draws nothing
             first = chosen if first is None else first
-            gap = PosteriorGap(model, pool, responses, chosen, noise=noise, candidates=candidates)
+            gap = PosteriorGap(model, pool, responses, chosen, noise=noise, noise_std=noise_std, candidates=candidates)
             mean_gap = gap.largest_mean_gap / gap.scale
             measured.append((gap.residual_norm, gap.rho, gap.score_norm, gap.inverse_norm, mean_gap))
         residual, rho, scores, inverse, mean_gap = (float(np.mean(column)) for column in zip(*measured, strict=True))

@@ -24,9 +24,10 @@ from gssbo._validation import check_indices, check_integer, check_matrix, check_
 from gssbo.diagnostics.accuracy import root_mean_square
 from gssbo.diagnostics.gap import PosteriorGap, box_points
 from gssbo.diagnostics.growth import Growth, growth_order
-from gssbo.gp import GaussianProcess, standardize
+from gssbo.gp import GaussianProcess
 from gssbo.history import History
 from gssbo.kernels import Kernel
+from gssbo.responses import standardize, without_gaps
 from gssbo.space import Space
 
 __all__ = ["Trust", "trust", "trust_in_space"]
@@ -125,6 +126,7 @@ def trust(
     tolerance: float = 0.1,
     max_pool: int = 1000,
     noise: float | None = None,
+    noise_std: ArrayLike | None = None,
     candidates: ArrayLike | None = None,
     rng: RngLike = None,
 ) -> Trust:
@@ -150,8 +152,8 @@ def trust(
     max_pool : int
         Size of the pool where there are more observations: the subset, and others spread evenly over their order. The
         gap to a sample is a little smaller than that to all the data, and sizes count members of the sample.
-    noise : float, optional
-        Noise variance, with a kernel.
+    noise, noise_std
+        As in `PosteriorGap`.
     candidates : array of shape (m, d), optional
         Where gaps are sought beside the pool; default: 2,048 Sobol points in the box around the pool.
     rng : None, int or numpy.random.Generator
@@ -198,7 +200,10 @@ def trust(
     inputs, responses = np.ascontiguousarray(inputs[pool]), responses[pool]
     members = np.searchsorted(pool, members)
     order = growth_order(model, inputs, responses, members, rule=rule, noise=noise, rng=rng)
-    gap = PosteriorGap(model, inputs, responses, members, noise=noise, candidates=candidates, discarded=order)
+    known = None if noise_std is None else check_vector("noise_std", noise_std, size=n)[pool]
+    gap = PosteriorGap(
+        model, inputs, responses, members, noise=noise, noise_std=known, candidates=candidates, discarded=order
+    )
     spread = standardize(responses)[2]
     if len(order) == 0:
         nothing = Growth(np.array([n]), np.zeros(1), np.zeros(1))
@@ -238,11 +243,9 @@ def trust_in_space(
         points = space.to_unit(space.read_many("candidates", candidates))
     if len(points) == 0:
         points = history.unit
-    y = history.y.copy()
-    failed = np.isnan(y)
+    y, failed = history.y.copy(), np.isnan(history.y)
     if failed.any():
-        known = y[retained][~failed[retained]]
-        lowest = known.min() - standardize(known)[2] if known.size else 0.0
-        y[failed] = max(lowest, -np.finfo(np.float64).max)
-    found = trust(model, history.unit, y, retained, candidates=points, **options)
+        # One failure beside the retained responses stands where `without_gaps` puts those that the model was given.
+        y[failed] = without_gaps(np.append(y[retained], np.nan))[-1]
+    found = trust(model, history.unit, y, retained, candidates=points, noise_std=history.noise_std, **options)
     return replace(found, worst=space.show(space.from_unit(found.worst[None]))[0])

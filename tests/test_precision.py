@@ -224,3 +224,16 @@ def test_the_pool_given_is_not_shared():
     assert np.array_equal(X, kept)
     X[:] = 0.0
     assert cache.residual() < 1e-8
+
+
+@pytest.mark.parametrize("n", [200, 257, 300, 517])
+def test_the_precision_does_not_depend_on_the_threads(n):
+    X = np.random.default_rng(n).random((n, 3))
+    kernel = Kernel("matern52", np.full(3, 0.5), 1.3)
+    alone, _ = precision_matrix(kernel, X, 1e-2)
+    assert np.array_equal(
+        alone, alone.T if alone.shape[1] == n else np.pad(alone[:, :n].T, ((0, 0), (0, alone.shape[1] - n)))
+    )
+    for threads in (2, 3, 7):
+        assert np.array_equal(precision_matrix(kernel, X, 1e-2, threads=threads)[0], alone)
+    np.testing.assert_allclose(alone[:, :n] @ (kernel(X) + 1e-2 * np.eye(n)), np.eye(n), atol=1e-9)

@@ -10,7 +10,7 @@ import numpy as np
 from bench.workloads.base import Target, Work, Workload, require_close, require_equal, timed
 from bench.workloads.dense import potrf_potri
 from bench.workloads.inputs import Data, uniform
-from gssbo import reference
+from gssbo import _parallel, reference
 from gssbo.embedding import Embedding
 from gssbo.precision import PrecisionCache, precision_matrix
 from gssbo.selection.subset import select
@@ -68,7 +68,7 @@ def residual(n: int, size: int = 100, d: int = 6) -> Workload:
     forced = forced_members(n, size)
 
     def ours() -> np.ndarray:
-        embedding = Embedding(data.kernel, data.noise, data.X)
+        embedding = Embedding(data.kernel, data.noise, data.X, threads=_parallel.default_threads())
         return select(embedding, size, rule="residual", forced=forced, y=data.y, rng=UNUSED)
 
     def numpy() -> np.ndarray:

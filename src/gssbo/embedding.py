@@ -38,6 +38,8 @@ class Embedding:
     X : ndarray of shape (n, d)
     cache : PrecisionCache, optional
         Holds P and Q of this very pool; otherwise P is computed by one Cholesky factorization.
+    threads : int
+        For that; the result does not depend on it.
 
     Examples
     --------
@@ -50,7 +52,16 @@ class Embedding:
            [ 0.52, -0.82,  1.  ]])
     """
 
-    def __init__(self, kernel: Kernel, noise: float, X: FloatArray, cache: PrecisionCache | None = None) -> None:
+    def __init__(
+        self,
+        kernel: Kernel,
+        noise: float,
+        X: FloatArray,
+        cache: PrecisionCache | None = None,
+        *,
+        threads: int = 1,
+    ) -> None:
+        self._threads = threads
         self.kernel = kernel
         self.noise = noise
         self.X = X
@@ -63,7 +74,7 @@ class Embedding:
     def _P(self) -> FloatArray:
         if self._cache is not None:
             return self._cache.buffers[0]
-        return precision_matrix(self.kernel, self.X, self.noise)[0]
+        return precision_matrix(self.kernel, self.X, self.noise, threads=self._threads)[0]
 
     @property
     def precision(self) -> FloatArray:

@@ -15,19 +15,22 @@ References
 from __future__ import annotations
 
 import logging
+from functools import partial
 
 import numpy as np
 
 from gssbo._core import _linalg, _precision
+from gssbo._parallel import run_all
 from gssbo._typing import FloatArray
 from gssbo.kernels import Kernel
 
 __all__ = ["PrecisionCache", "precision_matrix"]
 
+PARTS = 2  # of an inverse, a thread
 logger = logging.getLogger(__name__)
 
 
-def precision_matrix(kernel: Kernel, X: FloatArray, noise: float) -> tuple[FloatArray, float]:
+def precision_matrix(kernel: Kernel, X: FloatArray, noise: float, *, threads: int = 1) -> tuple[FloatArray, float]:
     """Precision of the pool X (n, d) as a padded (n, ld) array with both triangles, and the jitter it took.
 
     Jitter is added to the diagonal in growing steps only if the Cholesky factorization fails without it.
@@ -44,9 +47,20 @@ def precision_matrix(kernel: Kernel, X: FloatArray, noise: float) -> tuple[Float
         # A pivot that is rounding of the diagonal may as well have come out negative.
         if _linalg.cholesky(n, K) == 0 and np.diagonal(K).min() ** 2 > (n + 8) * np.finfo(float).eps * K[0, 0] ** 2:
             P = np.empty_like(K)
-            _linalg.inverse(n, K, P)
+            _invert(n, K, P, threads)
             return P, jitter
     raise np.linalg.LinAlgError(f"the covariance of {n} points is not positive definite with {kernel!r}")
+
+
+def _invert(n: int, U: FloatArray, P: FloatArray, threads: int) -> None:
+    """P (n, ld) of its factor; the bits do not depend on the threads."""
+    size = _linalg.inverse_scratch(n)
+    if threads == 1 or size == 0:
+        _linalg.inverse(n, U, P)
+        return
+    scratch = np.empty(size)
+    for stage, parts in enumerate((1, PARTS * threads, PARTS * threads, threads)):
+        run_all([partial(_linalg.inverse_part, stage, n, U, P, scratch, k, parts) for k in range(parts)], threads)
 
 
 class PrecisionCache:

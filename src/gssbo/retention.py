@@ -123,7 +123,7 @@ class Retention:
             return Embedding(kernel, noise, X)
         if self.refresh == "cached" or (self.refresh == "auto" and stands):
             return Embedding(kernel, noise, X, self._updated_cache(pool, X, surrogate))
-        embedding = Embedding(kernel, noise, X)
+        embedding = Embedding(kernel, noise, X, threads=surrogate.threads)
         embedding.prepare()
         return embedding
 

@@ -2,6 +2,7 @@
 
 cdef extern from "simd.h" nogil:
     enum: GSSBO_PAD
+    enum: GSSBO_RESIDENT
     enum: GSSBO_LANES
     enum: GSSBO_PRODUCT_SCRATCH
 
@@ -18,6 +19,10 @@ cdef extern from "simd.h" nogil:
                       Py_ssize_t ldb) noexcept nogil
         void (*invert)(Py_ssize_t n, const double *U, Py_ssize_t ldu, double *P, Py_ssize_t ldp,
                        double *scratch) noexcept nogil
+        void (*invert_factor)(Py_ssize_t n, const double *U, Py_ssize_t ldu, double *scratch, Py_ssize_t part,
+                              Py_ssize_t parts) noexcept nogil
+        void (*square_factor)(Py_ssize_t n, double *P, Py_ssize_t ldp, const double *scratch, Py_ssize_t part,
+                              Py_ssize_t parts) noexcept nogil
         void (*product_vector)(Py_ssize_t k, Py_ssize_t n, const double *A, Py_ssize_t lda, const double *x,
                                double *y) noexcept nogil
         void (*symmetric_product)(Py_ssize_t n, const double *P, Py_ssize_t ldp, const double *x,

@@ -273,12 +273,13 @@ static void solve_transposed_strips(ptrdiff_t n, ptrdiff_t m, const double *U, p
 
 #define GROUP 2 /* strips worked on together, so that what the other operand streams in serves all of them */
 
-static void invert_strips(ptrdiff_t n, const double *U, ptrdiff_t ldu, double *P, ptrdiff_t ldp, double *scratch)
+/* Groups part, part + parts, ... of the strips of Z = U^-T; `upper` holds the packed factor. */
+static void invert_factor(ptrdiff_t n, const double *U, ptrdiff_t ldu, double *scratch, ptrdiff_t part, ptrdiff_t parts)
 {
-    double *const upper = scratch, *const lower = scratch + gssbo_factor_scratch(n);
+    const double *const upper = scratch;
+    double *const lower = scratch + gssbo_factor_scratch(n);
     const ptrdiff_t n_strips = (n + NR - 1) / NR;
-    pack_factor(n, U, ldu, upper);
-    for (ptrdiff_t first = 0; first < n_strips; first += GROUP) {
+    for (ptrdiff_t first = part * GROUP; first < n_strips; first += parts * GROUP) {
         const ptrdiff_t last = least(first + GROUP, n_strips);
         for (ptrdiff_t i = first * NR; i < n; i += MR) {
             const ptrdiff_t rows = least(MR, n - i);
@@ -293,18 +294,30 @@ static void invert_strips(ptrdiff_t n, const double *U, ptrdiff_t ldu, double *P
             }
         }
     }
-    for (ptrdiff_t i = 0; i < n; i++)
-        memset(P + i * ldp, 0, ldp * sizeof(double));
-    for (ptrdiff_t first = 0; first < n_strips; first += GROUP) {
-        const ptrdiff_t last = least(first + GROUP, n_strips);
+}
+
+/* The same groups of strips of P = Z^T Z, in its upper triangle; what is below becomes zero. */
+static void square_factor(ptrdiff_t n, double *P, ptrdiff_t ldp, const double *scratch, ptrdiff_t part, ptrdiff_t parts)
+{
+    const double *const lower = scratch + gssbo_factor_scratch(n);
+    const ptrdiff_t n_strips = (n + NR - 1) / NR;
+    for (ptrdiff_t first = part * GROUP; first < n_strips; first += parts * GROUP) {
+        const ptrdiff_t last = least(first + GROUP, n_strips), width = least(last * NR, ldp) - first * NR;
+        for (ptrdiff_t i = 0; i < n; i++)
+            memset(P + i * ldp + first * NR, 0, width * sizeof(double));
         for (ptrdiff_t i = 0; i < least(last * NR, n); i += MR) {
-            const ptrdiff_t a = i / NR;
+            const ptrdiff_t a = i / NR, rows = least(MR, n - i);
             const double *const left = lower + lower_strip(a, n) + i % NR;
             for (ptrdiff_t s = first > a ? first : a; s < last; s++)
-                tile_rows(least(MR, n - i), n - s * NR, left + (s - a) * NR * NR, NR, lower + lower_strip(s, n), NR,
+                tile_rows(rows, n - s * NR, left + (s - a) * NR * NR, NR, lower + lower_strip(s, n), NR,
                           P + i * ldp + s * NR, ldp);
+            for (ptrdiff_t r = i; r < i + rows; r++) /* tiles subtract */
+                scale_row(width, -1.0, P + r * ldp + first * NR);
         }
     }
+    if (part == 0) /* columns of the padding that no strip covers */
+        for (ptrdiff_t i = 0; i < n; i++)
+            memset(P + i * ldp + least(n_strips * NR, ldp), 0, (ldp - least(n_strips * NR, ldp)) * sizeof(double));
 }
 
 /* ---- triangular algebra in place: for matrices that stay in the cache -------------------------------- */
@@ -379,7 +392,13 @@ static void solve(ptrdiff_t n, ptrdiff_t m, const double *U, ptrdiff_t ldu, doub
 
 static void invert(ptrdiff_t n, const double *U, ptrdiff_t ldu, double *P, ptrdiff_t ldp, double *scratch)
 {
-    (n <= RESIDENT ? invert_resident : invert_strips)(n, U, ldu, P, ldp, scratch);
+    if (n > RESIDENT) {
+        pack_factor(n, U, ldu, scratch);
+        invert_factor(n, U, ldu, scratch, 0, 1);
+        square_factor(n, P, ldp, scratch, 0, 1);
+        return;
+    }
+    invert_resident(n, U, ldu, P, ldp, scratch);
     for (ptrdiff_t i = 0; i < n; i++) /* tiles subtract */
         scale_row(gssbo_padded(n) - i / NR * NR, -1.0, P + i * ldp + i / NR * NR);
 }
@@ -653,6 +672,8 @@ const gssbo_simd_table GSSBO_TABLE = {
     .solve_transposed = solve_transposed,
     .solve = solve,
     .invert = invert,
+    .invert_factor = invert_factor,
+    .square_factor = square_factor,
     .product_vector = product_vector,
     .symmetric_product = symmetric_product,
     .dot = dot,

@@ -47,6 +47,11 @@ typedef struct gssbo_simd_table {
     /* Upper triangle of P (n, n) = (U^T U)^-1; `scratch` holds gssbo_inverse_scratch(n) elements. */
     void (*invert)(ptrdiff_t n, const double *U, ptrdiff_t ldu, double *P, ptrdiff_t ldp, double *scratch);
 
+    /* The two halves of `invert` for n > GSSBO_RESIDENT after pack_factor(n, U, ldu, scratch), part by part: all parts of
+     * the first come before any of the second, and no two parts of a half touch the same element. */
+    void (*invert_factor)(ptrdiff_t n, const double *U, ptrdiff_t ldu, double *scratch, ptrdiff_t part, ptrdiff_t parts);
+    void (*square_factor)(ptrdiff_t n, double *P, ptrdiff_t ldp, const double *scratch, ptrdiff_t part, ptrdiff_t parts);
+
     /* y (n) = A^T x for A (k, n). */
     void (*product_vector)(ptrdiff_t k, ptrdiff_t n, const double *A, ptrdiff_t lda, const double *x, double *y);
 

@@ -84,18 +84,18 @@ def test_pool_is_ascending_holds_the_forced_set_and_is_large_enough(n_init, extr
 
 def test_rotating_pool_is_everything_while_that_is_little():
     buffer = Buffer(10, n_init=4, pool="rotating")
-    for n in (11, 40, 500, 2040):  # 4 M newest and up to 2,000 older ones
+    for n in (11, 40, 500, 1040):  # 4 M newest and up to 1,000 older ones
         np.testing.assert_array_equal(buffer.pool(n), np.arange(n))
-    assert len(buffer.pool(2041)) < 2041
+    assert len(buffer.pool(1041)) < 1041
 
 
 def test_rotating_pool_by_hand():
-    """6,000 older observations in three turns of 2,000, each spread over all of them."""
+    """3,000 older observations in three turns of 1,000, each spread over all of them."""
     buffer = Buffer(10, n_init=4, pool="rotating")
-    retained = np.array([1, 700, 5001])
+    retained = np.array([1, 700, 2501])
     for turn in (0, 1, 2, 0):
-        expected = {0, 1, 2, 3, *range(turn, 6000, 3), *range(6000, 6040), 700, 5001}
-        members = buffer.pool(6040, retained)
+        expected = {0, 1, 2, 3, *range(turn, 3000, 3), *range(3000, 3040), 700, 2501}
+        members = buffer.pool(3040, retained)
         assert set(members.tolist()) == expected
         assert np.all(np.diff(members) > 0)
 
@@ -110,12 +110,12 @@ def test_rotating_pool_comes_back_to_every_observation(n, step, size, retained_s
     """Whatever number of observations a suggestion brings; and it stays small, holding the retained and the forced."""
     buffer = Buffer(size, n_init=20, pool="rotating")
     retained = np.random.default_rng(retained_seed).permutation(n)[: min(size, n)]
-    turns = max(-(-(n - 4 * size) // 2000), 1)
+    turns = max(-(-(n - 4 * size) // 1000), 1)
     seen = np.zeros(n, dtype=bool)
     for ask in range(2 * turns + 1):
         now = n + ask * step
         members = buffer.pool(now, retained)
-        assert len(members) <= 2000 + 4 * size + len(retained) + 21
+        assert len(members) <= 1000 + 4 * size + len(retained) + 21
         assert set(retained.tolist()) | set(buffer.forced(now).tolist()) <= set(members.tolist())
         assert members[-1] == now - 1
         seen[members[members < n]] = True

@@ -24,7 +24,7 @@ __all__ = ["Buffer"]
 BASELINE = 5  # first model iterations, whose mean time is the yardstick of the dynamic rule
 RECENT = 3  # the current time is the median of so many iterations: one interruption does not fix M for ever
 WINDOW = 4  # a windowed or rotating pool holds the newest of this many times M
-SLICE = 2_000  # older observations that a rotating pool offers at a time
+SLICE = 1_000  # older observations that a rotating pool offers at a time
 
 
 class Buffer:
@@ -43,7 +43,7 @@ class Buffer:
         Whether the initial design and the newest observation are forced.
     pool : "auto", "full", "rotating" or int
         All observations; the newest so many beside the forced ones; all up to 4 M, then a window of 4 M ("auto");
-        or the newest 4 M, what was retained last, and some 2,000 of the older ones, spread over the whole history and
+        or the newest 4 M, what was retained last, and some 1,000 of the older ones, spread over the whole history and
         others each time, so that every observation comes up again and again ("rotating").
 
     Examples

@@ -90,7 +90,7 @@ class Optimizer(Ledger):
         Whether the initial design and the newest observation are always retained.
     pool : "auto", "full", "rotating" or int
         What the rule chooses from: all observations; the newest so many beside the forced ones; or, so that the cost
-        of a suggestion stays flat, the newest 4 M, what was retained last and 2,000 older ones, others each time
+        of a suggestion stays flat, the newest 4 M, what was retained last and 1,000 older ones, others each time
         ("rotating"). Automatic: all up to 4 M, then the newest 4 M; rotating for the rules "residual", "variance" and
         "residual-ratio", whose time is linear in the pool.
     refit : int or "frozen"

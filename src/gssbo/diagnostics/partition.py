@@ -30,7 +30,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import eigvalsh
 
 from gssbo._core import _linalg
 from gssbo._typing import FloatArray, IndexArray
@@ -119,7 +118,8 @@ class Partition:
             return 0.0
         inverse = np.empty_like(self._V_S)
         _linalg.inverse(r, self._V_S, inverse)
-        largest = float(eigvalsh(inverse[:, :r], subset_by_index=[r - 1, r - 1])[0])
+        # All of them: LAPACK's search for the largest alone ends in an error on some graded matrices.
+        largest = float(np.linalg.eigvalsh(inverse[:, :r])[-1])
         least = float(self.noise_R.min())
         return min(largest, 1.0 / least) if least > 0.0 else largest  # S >= noise I: only rounding says more
 

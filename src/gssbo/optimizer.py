@@ -18,6 +18,7 @@ References
 from __future__ import annotations
 
 import copy
+import inspect
 import time
 from typing import Any, NamedTuple
 
@@ -167,6 +168,20 @@ class Optimizer(Ledger):
         super().__init__(Space(bounds, constraints), maximize=maximize)
         self.duplicates = check_choice("duplicates", duplicates, ("avoid", "allow"))
         self.method = check_choice("method", method, METHODS)
+        if self.method == "portfolio":
+            _refuse_box_options(
+                dynamic_factor=dynamic_factor,
+                rule=rule,
+                retain_initial=retain_initial,
+                retain_newest=retain_newest,
+                pool=pool,
+                refit=refit,
+                refresh=refresh,
+                acquisition=acquisition,
+                acquisition_options=acquisition_options,
+                n_candidates=n_candidates,
+                surrogate=surrogate,
+            )
         self.n_init = (
             _default_n_init(self.method, self.space.dim)
             if n_init is None
@@ -404,3 +419,12 @@ class Optimizer(Ledger):
 
 def _default_n_init(method: str, dim: int) -> int:
     return min(max(2 * dim + 2, 6), 40) if method == "portfolio" else 20
+
+
+def _refuse_box_options(**given: Any) -> None:
+    """Raise a ValueError that names an option of the box strategy that is not at its default."""
+    parameters = inspect.signature(Optimizer).parameters
+    for name, value in given.items():
+        default = parameters[name].default
+        if value is not default and value != default:
+            raise ValueError(f"{name} must not be given with method='portfolio', which has its own, got {value!r}")

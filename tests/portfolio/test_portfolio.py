@@ -167,3 +167,12 @@ def test_failures_are_kept_away_from():
         optimizer.tell(x, np.nan if x[0] < 0.0 else sphere(x + 0.4))
     assert optimizer.best_y < 0.02  # (0, 0.1) is the best that works
     assert np.isnan(optimizer.y[40:]).sum() < 15
+
+
+@pytest.mark.parametrize("option", [{"rule": "random"}, {"acquisition": "ei"}, {"pool": 50}, {"refit": "frozen"}])
+def test_options_of_the_box_are_refused(option):
+    (name,) = option
+    with pytest.raises(ValueError, match=f"{name} must not be given with method='portfolio'"):
+        Optimizer(BOX, method="portfolio", **option)
+    with pytest.raises(ValueError, match="subset_size must be an integer"):
+        Optimizer(BOX, method="portfolio", subset_size="dynamic")

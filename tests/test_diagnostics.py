@@ -620,7 +620,7 @@ def test_growth_against_every_size(case):
     assert size == min(s for s in grown.sizes if all(grown.mean_gap[grown.sizes >= s] <= target))
 
 
-@pytest.mark.parametrize("rule", list(RULES))
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule != "topk-random"])
 def test_growth_order_is_the_rules(rule):
     """A subset of any larger size is this one and the first of the order: what the rule itself would give."""
     case = Case(31, "matern52", d=3, noise=1e-2)
@@ -631,6 +631,17 @@ def test_growth_order_is_the_rules(rule):
     for size in range(11, len(case.X)):
         larger = select_subset(gp, case.X, size, y=case.y, rule=rule, forced=kept, rng=5)
         assert np.array_equal(larger, np.concatenate([kept, order[: size - 10]]))
+
+
+def test_growth_by_the_best_and_a_random_rest_begins_with_the_best():
+    case = Case(31, "matern52", d=3, noise=1e-2)
+    gp = GaussianProcess(lengthscale=0.5, noise=1e-2, fit_hyperparameters=False).fit(case.X, case.y)
+    kept = np.arange(10)
+    order = growth_order(gp, case.X, case.y, kept, rule="topk-random", rng=5)
+    n = len(case.X)
+    best = sorted(range(10, n), key=lambda i: -case.y[i])[: (n - 1) // 4]
+    assert order[: len(best)].tolist() == best
+    assert sorted(order.tolist()) == list(range(10, n))
 
 
 @pytest.mark.parametrize("rule", ["vector", "maxmin", "random"])
@@ -739,13 +750,16 @@ def test_trust_with_equal_responses():
 # ---- the paper's table
 
 
+DRAWING = ("random", "kmeans++", "topk-random")
+
+
 def test_residual_table():
     case = Case(37, "matern52", d=2, noise=1e-2)
     rows = residual_table(
         case.kernel, case.X, case.y, 8, rules=list(RULES), forced=[0, 3], draws=4, noise=1e-2, candidates=case.Q, rng=2
     )
     assert [row.rule for row in rows] == list(RULES)
-    assert {row.rule: row.draws for row in rows} == {rule: 4 if rule in ("random", "kmeans++") else 1 for rule in RULES}
+    assert {row.rule: row.draws for row in rows} == {rule: 4 if rule in DRAWING else 1 for rule in RULES}
     vector = next(row for row in rows if row.rule == "vector")
     chosen = ref.select_vector(ref.precision(case.X, case.theta, "matern52"), 8, [0, 3])
     gap = PosteriorGap(case.kernel, case.X, case.y, chosen, noise=1e-2, candidates=case.Q)

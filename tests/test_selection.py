@@ -51,7 +51,7 @@ def embedding_of(X, theta, kernel, cached):
 
 
 def test_rules_by_name():
-    assert list(RULES) == NAMES
+    assert list(RULES) == [*NAMES, "topk-random"]
 
 
 def test_random_pools_cover_what_they_should():
@@ -109,7 +109,7 @@ def test_public_function_is_the_reference_with_the_fitted_hyperparameters(rule):
 
 @settings(max_examples=60, deadline=None)
 @given(
-    rule=st.sampled_from(NAMES),
+    rule=st.sampled_from([*NAMES, "topk-random"]),
     n=st.integers(1, 60),
     size=st.integers(1, 70),
     distinct=st.integers(1, 60),
@@ -164,6 +164,40 @@ def test_random_rule_is_a_permutation_of_the_unforced():
     free = np.setdiff1d(np.arange(30), forced)
     expected = free[np.random.default_rng(11).permutation(28)[:8]]
     np.testing.assert_array_equal(got, [*forced, *expected])
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_topk_random_takes_a_quarter_of_the_best_and_draws_the_rest(seed):
+    """Against a loop over sorted pairs; a third of the responses are equal, the lower index of equals comes first."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(10, 200))
+    y = rng.standard_normal(n)
+    y[::3] = y[-1]
+    size = int(rng.integers(4, n))
+    forced = rng.permutation(n)[: [0, 1, size // 2, size - 1][seed % 4]]
+    left = [i for i in range(n) if i not in set(forced.tolist())]
+    best = [i for _, i in sorted((-y[i], i) for i in left)][: min(size // 4, size - len(forced))]
+    rest = [i for i in left if i not in best]
+    drawn = np.random.default_rng(seed).permutation(rest)[: size - len(forced) - len(best)]
+    got = select(
+        embedding_of(rng.random((n, 2)), np.log([0.3, 0.6, 1.0, 1e-3]), "rbf", False),
+        size,
+        rule="topk-random",
+        forced=forced,
+        y=1e6 + 1e3 * y,
+        rng=np.random.default_rng(seed),
+    )
+    np.testing.assert_array_equal(got, [*forced, *best, *drawn])
+
+
+def test_topk_random_draws_uniformly_from_what_is_not_best():
+    y = np.arange(20.0)
+    gp = GaussianProcess(lengthscale=0.4, fit_hyperparameters=False).fit([[0.0], [1.0]], [0.0, 1.0])
+    counts, rng = np.zeros(20), np.random.default_rng(0)
+    for _ in range(2000):
+        counts[select_subset(gp, y[:, None], 8, y=y, rule="topk-random", rng=rng)] += 1
+    assert (counts[18:] == 2000).all()
+    assert np.abs(counts[:18] - 2000 * 6 / 18).max() < 5 * np.sqrt(2000 * (1 / 3) * (2 / 3))
 
 
 def test_kmeans_draws_its_first_uniformly():
@@ -230,6 +264,7 @@ POOL = np.random.default_rng(0).random((10, 2))
         ("y", {"rule": "scalar"}, "given with rule='scalar'"),
         ("y", {"rule": "residual"}, "given with rule='residual'"),
         ("y", {"rule": "residual-ratio"}, "given with rule='residual-ratio'"),
+        ("y", {"rule": "topk-random"}, "given with rule='topk-random'"),
         ("y", {"y": np.zeros(9)}, "10 entries, got 9"),
         ("y", {"y": np.r_[np.zeros(9), np.inf]}, "finite, got inf"),
         ("rng", {"rng": "seed"}, "got 'seed'"),

@@ -1,4 +1,6 @@
-"""The selection rules, each a function of the embeddings of a pool: the paper's, and those that follow the residuals.
+"""The selection rules, each a function of the embeddings of a pool.
+
+The paper's, those that follow the residuals, and one of another library.
 
 A rule returns `size` distinct members of the pool: the forced ones in their order, then the others in the order they
 were picked. Values closer than 1e-9 are ties and the lowest member wins, so duplicates and symmetric designs give
@@ -38,6 +40,7 @@ SelectionRule: TypeAlias = Callable[[Embedding, int, IndexArray, FloatArray, np.
 the pool's standardised responses."""
 
 FLOOR = 1e-12  # scores below this count as this large when they are normalised, appendix C.3
+TOP = 0.25  # share of the retained subset that goes to the largest responses, Syne Tune's default
 TILT = 0.2  # of the residual rule; anything from 0.05 to 0.3 does as well
 
 
@@ -111,6 +114,21 @@ def residual_ratio(
     return _pivots(embedding, size, forced, z, form=(0.0, 1.0, 1.0, 0.0))
 
 
+def topk_random(
+    embedding: Embedding, size: int, forced: IndexArray, z: FloatArray, rng: np.random.Generator
+) -> IndexArray:
+    """The largest responses, a quarter of the subset, then others uniformly at random without replacement. O(n log n).
+
+    Syne Tune cuts the data of its Gaussian process down so (`max_size_data_for_model`, `max_size_top_fraction`).
+    """
+    free = np.setdiff1d(np.arange(len(embedding)), forced)
+    left = size - len(forced)
+    n_top = min(int(TOP * size), left)
+    ranked = free[np.argsort(-z[free], kind="stable")]
+    others = np.sort(ranked[n_top:])
+    return np.concatenate([forced, ranked[:n_top], rng.permutation(others)[: left - n_top]])
+
+
 def _pivots(
     embedding: Embedding, size: int, forced: IndexArray, z: FloatArray, *, form: tuple[float, float, float, float]
 ) -> IndexArray:
@@ -132,6 +150,7 @@ RULES: dict[str, SelectionRule] = {
     "residual": residual,
     "variance": variance,
     "residual-ratio": residual_ratio,
+    "topk-random": topk_random,
 }
 """Selection rules by name."""
 
@@ -141,5 +160,5 @@ EMBEDDED: frozenset[str] = frozenset({"vector", "scalar", "kmeans++"})
 PIVOTED: frozenset[str] = frozenset({"residual", "variance", "residual-ratio"})
 """Rules that retain the pivots of a partial Cholesky factorization: linear in the pool, so it may be large."""
 
-RESPONSIVE: frozenset[str] = frozenset({"scalar", "residual", "residual-ratio"})
+RESPONSIVE: frozenset[str] = frozenset({"scalar", "residual", "residual-ratio", "topk-random"})
 """Rules that look at the responses."""

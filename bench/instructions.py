@@ -95,10 +95,10 @@ def main(name: str, calls: int) -> None:
     if name.startswith("likelihood"):
         z = array("d", (X[i, 0] - 0.5 for i in range(n)))
         theta = array("d", [0.0] * (d + 1) + [math.log(1e-2)])
-        known = array("d", [0.0] * n)
+        factors, known = array("d", [1.0] * n), array("d", [0.0] * n)
         work, gradient = array("d", [0.0]) * gp.work_size(n, d), array("d", [0.0] * (d + 2))
         for _ in range(calls):
-            value = gp.log_likelihood(kind, X, z, known, theta, work, gradient)
+            value = gp.log_likelihood(kind, X, z, factors, known, theta, work, gradient)
         assert math.isfinite(value)
     else:
         gram, chosen, forced = _doubles(n, ld), array("q", [0] * 100), array("q", range(20))

@@ -59,3 +59,18 @@ def test_other_methods_go_along():
     np.testing.assert_allclose(
         fantasy.alpha_, np.append(np.linalg.solve(K[:40, :40], fantasy.y_train_[:40]), [0.0] * 7), atol=1e-8
     )
+
+
+def test_a_factor_of_the_noise_goes_along():
+    gp = GaussianProcess(lengthscale=0.5, noise=0.1, fit_hyperparameters=False)
+    gp.fit(X, Y, noise_factors=np.linspace(0.1, 2.0, 40))
+    fantasy = fantasize(gp, POINTS)
+    again = GaussianProcess(lengthscale=0.5, noise=0.1, fit_hyperparameters=False, normalize_y=False)
+    again.fit(np.vstack([X, POINTS]), fantasy.y_train_, noise_factors=np.append(np.linspace(0.1, 2.0, 40), np.ones(7)))
+    np.testing.assert_array_equal(fantasy.noise_factors_, again.noise_factors_)
+    np.testing.assert_allclose(fantasy.posterior(QUERY), again.posterior(QUERY), atol=1e-8)
+
+
+def test_a_surrogate_without_a_way_is_returned_as_it_is():
+    surrogate = object()
+    assert fantasize(surrogate, POINTS) is surrogate

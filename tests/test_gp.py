@@ -429,6 +429,44 @@ def test_duplicates_average():
     assert np.isfinite(gp.theta_).all() and np.isfinite(gp.predict(X, return_std=True)).all()
 
 
+def test_an_average_with_its_noise_factor_stands_for_its_measurements():
+    """The posterior of c equal inputs is that of their average at noise / c."""
+    X, _, theta, rng = setting(6, 2)
+    counts = np.array([1, 4, 2, 1, 7, 3])
+    y = rng.standard_normal(counts.sum())
+    means = np.array([each.mean() for each in np.split(y, np.cumsum(counts)[:-1])])
+    every = fixed("matern52", theta).fit(np.repeat(X, counts, axis=0), y)
+    averaged = fixed("matern52", theta).fit(X, means, noise_factors=1.0 / counts)
+    points = rng.random((50, 2))
+    for a, b in zip(averaged.predict(points, return_std=True), every.predict(points, return_std=True), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-10)
+    expected = ref.kernel_matrix(X, X, theta) + np.exp(theta[-1]) * np.diag(1.0 / counts)
+    np.testing.assert_allclose(averaged.solve(means), np.linalg.solve(expected, means), rtol=1e-9)
+    noisy = fixed("matern52", theta).fit(X, means, noise_std=np.linspace(0.0, 2.0, 6))
+    assert (noisy.posterior_bound(X)[1] >= noisy.posterior(X)[1]).all()
+    bound = averaged.posterior_bound(points)
+    np.testing.assert_array_equal(bound[0], averaged.posterior(points)[0])
+    assert (bound[1] >= averaged.posterior(points)[1]).all()
+    again = averaged.log_marginal_likelihood(averaged.theta_)
+    assert again == pytest.approx(averaged.log_marginal_likelihood_value_, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("factors", "message"),
+    [
+        ([1.0, 0.0], "^noise_factors must be positive, got 0.0"),
+        ([1.0], "^noise_factors must have 2 entries, got 1"),
+        ([1.0, np.nan], "^noise_factors must be finite"),
+    ],
+)
+def test_bad_noise_factors_leave_the_previous_fit(factors, message):
+    gp = GaussianProcess(rng=0).fit(*data())
+    before = state(gp)
+    with pytest.raises(ValueError, match=message):
+        gp.fit([[0.0], [1.0]], [0.0, 1.0], noise_factors=factors)
+    assert same(before, state(gp))
+
+
 def test_jitter_is_reported():
     X, y = [[0.3], [0.3], [0.9]], [1.0, 1.0, 2.0]
     options = {"lengthscale": 0.2, "variance": 2.0, "fit_hyperparameters": False}

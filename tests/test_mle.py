@@ -47,6 +47,24 @@ def test_gradient_by_finite_differences(name, n, d):
     np.testing.assert_allclose(gradient, slope, rtol=0, atol=1e-8 * max(1.0, np.abs(slope).max()))
 
 
+@pytest.mark.parametrize("n", [1, 17, 64, 300])
+def test_noise_factors_weigh_the_diagonal(n):
+    """L and its slope in the noise against the dense formulas, the other slopes against differences."""
+    X, z, theta = setting(n, 2, 4)
+    factors, known = 1.0 / np.random.default_rng(n).integers(1, 20, n), np.linspace(0.0, 0.1, n)
+    likelihood = Likelihood(KERNELS["matern52"], X, z, known, factors)
+    value, gradient = likelihood(theta)
+    noise = np.exp(theta[-1]) * np.diag(factors)
+    K = ref.kernel_matrix(X, X, theta) + noise + np.diag(known)
+    P = np.linalg.inv(K)
+    assert value == pytest.approx(-0.5 * (z @ P @ z + np.linalg.slogdet(2 * np.pi * K)[1]), rel=1e-11)
+    assert gradient[-1] == pytest.approx(0.5 * np.trace((np.outer(P @ z, P @ z) - P) @ noise), rel=1e-9, abs=1e-11)
+    for j, step in enumerate(1e-5 * np.eye(4)):
+        slope = (likelihood(theta + step)[0] - likelihood(theta - step)[0]) / 2e-5
+        assert gradient[j] == pytest.approx(slope, abs=1e-6 * max(1.0, np.abs(gradient).max()))
+    np.testing.assert_array_equal(likelihood.twin()(theta)[1], gradient)
+
+
 def test_duplicates_give_a_finite_gradient_in_every_kernel():
     X, z = np.array([[0.2, 0.6], [0.2, 0.6], [0.8, 0.6]]), np.array([-0.5, -0.3, 0.8])
     for name in NAMES:

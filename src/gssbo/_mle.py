@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from typing import Protocol
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from gssbo._core import _gp, _mle
 from gssbo._parallel import run_all
 from gssbo._typing import FloatArray
 
-__all__ = ["Climb", "Likelihood", "MaximumLikelihood", "Prior", "maximize_likelihood"]
+__all__ = ["Climb", "Hill", "Likelihood", "MaximumLikelihood", "Prior", "maximize_likelihood"]
 
 MAX_EVALUATIONS = 2000  # of L, from one start
 
@@ -40,6 +41,31 @@ class Prior:
     weight: FloatArray
 
 
+class Hill(Protocol):
+    """A likelihood that the compiled search can climb, with a workspace of its own and a count of its evaluations."""
+
+    n_evaluations: int
+
+    def climb(
+        self,
+        limits: tuple[FloatArray, FloatArray, FloatArray],
+        prior: Prior,
+        tol: float,
+        max_evaluations: int,
+        state: FloatArray,
+        theta: FloatArray,
+    ) -> tuple[float, int, int]:
+        """Move `theta` and `state` on; return the log density there, the evaluations spent and how it ended.
+
+        `limits` are low, high and reach (p,) each; see `gssbo._core._mle`.
+        """
+        ...
+
+    def twin(self) -> Hill:
+        """The same likelihood with a workspace and a count of its own, for another thread."""
+        ...
+
+
 class Likelihood:
     """L(theta) and its gradient for fixed inputs and responses, with the workspace allocated once.
 
@@ -52,11 +78,21 @@ class Likelihood:
         Standardised responses.
     known : ndarray of shape (n,), optional
         Known noise variances, beyond the noise in theta.
+    factors : ndarray of shape (n,), optional
+        What the noise in theta is multiplied by for each observation; default 1.
     """
 
-    def __init__(self, kind: int, X: FloatArray, z: FloatArray, known: FloatArray | None = None) -> None:
+    def __init__(
+        self,
+        kind: int,
+        X: FloatArray,
+        z: FloatArray,
+        known: FloatArray | None = None,
+        factors: FloatArray | None = None,
+    ) -> None:
         self.kind, self.X, self.z = kind, X, z
         self.known = np.zeros(len(z)) if known is None else known
+        self.factors = np.ones(len(z)) if factors is None else factors
         self.work = np.zeros(_gp.work_size(*X.shape))
         self.n_evaluations = 0
 
@@ -64,12 +100,27 @@ class Likelihood:
         """L and dL/dtheta (d + 2,); L is NaN where K_y is not positive definite in doubles."""
         self.n_evaluations += 1
         gradient = np.zeros(len(theta))
-        value = _gp.log_likelihood(self.kind, self.X, self.z, self.known, theta, self.work, gradient)
+        value = _gp.log_likelihood(self.kind, self.X, self.z, self.factors, self.known, theta, self.work, gradient)
         return value, gradient
+
+    def climb(
+        self,
+        limits: tuple[FloatArray, FloatArray, FloatArray],
+        prior: Prior,
+        tol: float,
+        max_evaluations: int,
+        state: FloatArray,
+        theta: FloatArray,
+    ) -> tuple[float, int, int]:
+        """See `Hill`."""
+        return _mle.climb(
+            self.kind, self.X, self.z, self.factors, self.known, *limits, prior.centre, prior.weight, tol,
+            max_evaluations, self.work, state, theta,
+        )  # fmt: skip
 
     def twin(self) -> Likelihood:
         """The same likelihood with a workspace and a count of its own, for another thread."""
-        return Likelihood(self.kind, self.X, self.z, self.known)
+        return Likelihood(self.kind, self.X, self.z, self.known, self.factors)
 
 
 class Climb:
@@ -77,7 +128,7 @@ class Climb:
 
     Parameters
     ----------
-    likelihood : Likelihood
+    likelihood : Hill
         Its workspace is used by this climb alone.
     start : ndarray of shape (p,)
     bounds : ndarray of shape (p, 2)
@@ -100,7 +151,7 @@ class Climb:
 
     def __init__(
         self,
-        likelihood: Likelihood,
+        likelihood: Hill,
         start: FloatArray,
         bounds: FloatArray,
         reach: FloatArray,
@@ -110,8 +161,8 @@ class Climb:
     ) -> None:
         self._likelihood, self._tol = likelihood, tol
         self._prior = Prior(np.zeros(len(start)), np.zeros(len(start))) if prior is None else prior
-        self._low, self._high = np.ascontiguousarray(bounds.T)
-        self._reach = np.append(reach, [np.inf, np.inf])
+        low, high = np.ascontiguousarray(bounds.T)
+        self._limits = low, high, np.append(reach, [np.inf, np.inf])
         self._state = np.zeros(_mle.state_size(len(reach)))
         self.theta = start.copy()
         self.value = -np.inf
@@ -122,10 +173,9 @@ class Climb:
         if self.status != _mle.LIMIT:
             return
         hill = self._likelihood
-        self.value, n_evaluations, self.status = _mle.climb(
-            hill.kind, hill.X, hill.z, hill.known, self._low, self._high, self._reach, self._prior.centre,
-            self._prior.weight, self._tol, max_evaluations, hill.work, self._state, self.theta,
-        )  # fmt: skip
+        self.value, n_evaluations, self.status = hill.climb(
+            self._limits, self._prior, self._tol, max_evaluations, self._state, self.theta
+        )
         hill.n_evaluations += n_evaluations
 
 
@@ -142,7 +192,7 @@ class MaximumLikelihood:
 
 
 def maximize_likelihood(
-    likelihood: Likelihood,
+    likelihood: Hill,
     starts: FloatArray,
     bounds: FloatArray,
     reach: FloatArray,

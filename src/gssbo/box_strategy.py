@@ -1,4 +1,4 @@
-"""The paper's strategy: a Gaussian process on the retained subset, and the best of candidates from the whole box.
+"""The paper's strategy: a surrogate of the retained subset, and the best of candidates from the whole box.
 
 Notation
 --------
@@ -29,6 +29,7 @@ from gssbo.gp import GaussianProcess
 from gssbo.history import History
 from gssbo.retention import Retention
 from gssbo.space import Space
+from gssbo.surrogate import Surrogate
 from gssbo.timings import Timings
 
 __all__ = ["BoxStrategy", "default_n_candidates"]
@@ -43,7 +44,9 @@ def default_n_candidates(dim: int) -> int:
 
 
 class BoxStrategy:
-    """One Gaussian process over the whole box, scored at uniform candidates; see `Strategy` for the methods.
+    """One surrogate over the whole box, scored at uniform candidates; see `Strategy` for the methods.
+
+    A strategy that differs in what it fits to, or in where it looks, overrides `members` or `candidates`.
 
     Parameters
     ----------
@@ -82,7 +85,7 @@ class BoxStrategy:
         acquisition: str = "ucb",
         acquisition_options: dict[str, Any] | None = None,
         n_candidates: int | None = None,
-        surrogate: GaussianProcess | None = None,
+        surrogate: Surrogate | None = None,
         threads: int | None = None,
         fit_rng: np.random.Generator,
         candidate_rng: np.random.Generator,
@@ -114,13 +117,17 @@ class BoxStrategy:
 
     # ---- what the optimizer does
 
+    def place(self, draws: FloatArray) -> FloatArray:
+        """The points of the space at the draws (n, p)."""
+        return self._space.place(draws)
+
     def update(self, history: History) -> bool:
         """Select, then fit, if anything was told since the last time."""
         n = len(history)
         if n == self._n_modelled:
             return False
         switched = self._retention.buffer.switched(n)
-        self._retained = self._select(history) if switched else np.arange(n, dtype=np.intp)
+        self._retained = self.members(history)
         due = not self._surrogate.fitted or self._since_refit % self._refit_every == 0
         if switched and self._frozen_at_switch and self._surrogate.fitted:
             due = False
@@ -141,7 +148,7 @@ class BoxStrategy:
             gp = fantasize(self._surrogate, pending) if len(pending) else self._surrogate
             best = self._incumbent(history)
             found = np.empty((0, self._space.dim))
-            for candidates in self._candidates(n):
+            for candidates in self.candidates(history, n):
                 left = n - len(found)
                 new = candidates[choose(self._acquisition, gp, candidates, best, self._candidate_rng, admit, left)]
                 found = np.vstack([found, new])
@@ -153,8 +160,9 @@ class BoxStrategy:
 
     def posterior(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and standard deviation (m,) at (m, d) unit points, in units of the history's y."""
-        mean, std = self._surrogate.predict(points, return_std=True)
-        return mean, std
+        surrogate = self._surrogate
+        mean, std = surrogate.posterior(points)
+        return surrogate.y_mean_ + surrogate.y_std_ * mean, surrogate.y_std_ * std
 
     def record(self, seconds: float, n: int) -> None:
         """Tell the buffer's dynamic rule what an iteration took."""
@@ -168,8 +176,8 @@ class BoxStrategy:
         return self._retained.copy()
 
     @property
-    def surrogate(self) -> GaussianProcess:
-        """The Gaussian process as last fitted; read only."""
+    def surrogate(self) -> Surrogate:
+        """The surrogate as last fitted; read only."""
         return self._surrogate
 
     @property
@@ -184,7 +192,10 @@ class BoxStrategy:
 
     # ---- how
 
-    def _select(self, history: History) -> IndexArray:
+    def members(self, history: History) -> IndexArray:
+        """Indices into the history, ascending, of what to fit to: everything, or the retained subset."""
+        if not self._retention.buffer.switched(len(history)):
+            return np.arange(len(history), dtype=np.intp)
         if not self._surrogate.fitted:  # told in bulk
             self._fit(history, self._retention.first_members(len(history)), optimize=True)
         stands = self._refit_every != 1 or self._frozen_at_switch or not self._surrogate.fit_hyperparameters
@@ -200,8 +211,8 @@ class BoxStrategy:
                 noise_std=None if history.noise_std is None else history.noise_std[members],
             )
 
-    def _candidates(self, n: int) -> Iterator[FloatArray]:
-        """Sets of candidates to choose n points from in turn, should one not be enough."""
+    def candidates(self, history: History, n: int) -> Iterator[FloatArray]:
+        """Sets of realisable unit points (m, D) to choose n from in turn, should one not be enough."""
         space = self._space
         if space.size <= self.n_candidates:
             yield space.to_unit(space.at(np.arange(int(space.size))))
@@ -227,15 +238,12 @@ def _acquisition(name: str, options: dict[str, Any] | None) -> Acquisition:
         raise ValueError(f"acquisition_options must suit {chosen.__name__}, got {options!r}: {error}") from error
 
 
-def _surrogate(template: GaussianProcess | None, dim: int) -> GaussianProcess:
+def _surrogate(template: Surrogate | None, dim: int) -> Surrogate:
     if template is None:
         # Fixed bounds: with the default ones the search box would move with the retained subset.
         return GaussianProcess(lengthscale_bounds=(5e-3, 1e3), warm_start=True, tol=1e-6)
-    if not isinstance(template, GaussianProcess):
-        raise ValueError(f"surrogate must be a GaussianProcess, got {template!r}")
-    if template.lengthscale is not None and template.lengthscale.size not in (1, dim):
-        raise ValueError(f"surrogate must have 1 or {dim} lengthscales, got {template.lengthscale.size}")
+    if not all(callable(getattr(template, verb, None)) for verb in ("prepare", "condition", "posterior")):
+        raise ValueError(f"surrogate must be a GaussianProcess or have the methods of Surrogate, got {template!r}")
     surrogate = copy.deepcopy(template)
-    surrogate.forget()  # what it was fitted to is another space's
-    surrogate.warm_start = True
+    surrogate.prepare(dim)
     return surrogate

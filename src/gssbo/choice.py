@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from gssbo._typing import FloatArray, IndexArray
 from gssbo.acquisition import Acquisition, IncreasingAcquisition
 from gssbo.fantasy import fantasize
-from gssbo.gp import GaussianProcess
+from gssbo.surrogate import Surrogate
 
 __all__ = ["Admit", "choose"]
 
@@ -29,7 +29,7 @@ AGAIN = 128  # the same where the bounds are scores of a moment ago
 
 def choose(
     acquisition: Acquisition,
-    gp: GaussianProcess,
+    gp: Surrogate,
     candidates: FloatArray,
     best: float,
     rng: np.random.Generator,
@@ -43,7 +43,7 @@ def choose(
     Parameters
     ----------
     acquisition : Acquisition
-    gp : GaussianProcess
+    gp : Surrogate
         Fitted to responses to be maximised, pending points taken into account.
     candidates : ndarray of shape (m, D)
         Realisable unit points.
@@ -85,7 +85,7 @@ class _Field:
         self._exact[:] = False
         self._first = AGAIN
 
-    def winner(self, gp: GaussianProcess, admit: Admit) -> int:
+    def winner(self, gp: Surrogate, admit: Admit) -> int:
         """Index of the highest exact score under `gp` that is admitted; -1 if there is none."""
         while True:
             self._score(gp)
@@ -111,7 +111,7 @@ class _Field:
             self._free[top] = admit(self._candidates[top])
             self._asked[top] = True
 
-    def _score(self, gp: GaussianProcess) -> None:
+    def _score(self, gp: Surrogate) -> None:
         """Make exact the scores of all free candidates that may be the highest."""
         acquisition = self._acquisition
         if not isinstance(acquisition, IncreasingAcquisition):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.stats import qmc
 
@@ -23,6 +25,8 @@ class Design:
     n_init : int
     kind : {"lhs", "sobol"}
     rng : numpy.random.Generator
+    place : callable, optional
+        Realisable unit points at draws; default those of the whole space.
 
     Attributes
     ----------
@@ -37,7 +41,15 @@ class Design:
     ([0, 0, 1, 1], True)
     """
 
-    def __init__(self, space: Space, n_init: int, kind: str, rng: np.random.Generator) -> None:
+    def __init__(
+        self,
+        space: Space,
+        n_init: int,
+        kind: str,
+        rng: np.random.Generator,
+        *,
+        place: Callable[[FloatArray], FloatArray] | None = None,
+    ) -> None:
         self.size = check_integer("n_init", n_init, at_least=1)
         self.kind = check_choice("initial_design", kind, DESIGNS)
         if self.kind == "lhs":
@@ -45,7 +57,7 @@ class Design:
         else:
             power = int(np.ceil(np.log2(self.size)))
             draws = qmc.Sobol(space.n_draws, rng=rng).random_base2(power)[: self.size]
-        self._points = space.place(draws)
+        self._points = (space.place if place is None else place)(draws)
         self.n_taken = 0
 
     def take(self) -> FloatArray | None:

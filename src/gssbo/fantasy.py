@@ -1,4 +1,4 @@
-"""Fantasies: a Gaussian process that takes pending points into account, without their values and without a refit.
+"""Fantasies: a surrogate that takes pending points into account, without their values and without a refit.
 
 Notation
 --------
@@ -13,21 +13,26 @@ the variance shrinks, and that does not depend on the value.
 from __future__ import annotations
 
 import copy
+from functools import singledispatch
 
 import numpy as np
 
 from gssbo._core import _linalg
 from gssbo._typing import FloatArray
 from gssbo.gp import GaussianProcess
+from gssbo.surrogate import Surrogate
 
 __all__ = ["fantasize"]
 
 
-def fantasize(gp: GaussianProcess, points: FloatArray) -> GaussianProcess:
-    """Return a fitted GP as if it had observed its own mean at `points` (p, d); a row of the factor and O(n^2) a point.
+@singledispatch
+def fantasize(surrogate: Surrogate, points: FloatArray) -> Surrogate:
+    """Return a fitted surrogate as if it had observed its own mean at `points` (p, d).
 
-    The mean is the same, the standard deviation smaller. A point whose variance is spent (told without noise, say) is
-    passed over.
+    For a GaussianProcess that is a row of the factor and O(n^2) a point: the mean is the same, the standard deviation
+    smaller. A point whose variance is spent (told without noise, say) is passed over. Another type does what was
+    registered for it, with `fantasize.register`; where there is nothing, pending points do not count, and the surrogate
+    itself is returned.
 
     Examples
     --------
@@ -36,6 +41,11 @@ def fantasize(gp: GaussianProcess, points: FloatArray) -> GaussianProcess:
     >>> bool(before[0] == after[0]), (before[1] ** 2).round(4), after[1].round(4)
     (True, array([0.5177]), array([0.001]))
     """
+    return surrogate
+
+
+@fantasize.register(GaussianProcess)
+def _exact(gp: GaussianProcess, points: FloatArray) -> GaussianProcess:
     n, p = len(gp.X_train_), len(points)
     if p == 0:
         return gp
@@ -52,7 +62,7 @@ def fantasize(gp: GaussianProcess, points: FloatArray) -> GaussianProcess:
         if p == 1:
             return gp
         for i in range(p):  # some of them say nothing
-            gp = fantasize(gp, points[i : i + 1])
+            gp = _exact(gp, points[i : i + 1])
         return gp
     extended = copy.copy(gp)
     extended._U = np.zeros((n + p, _linalg.padded(n + p)))
@@ -63,4 +73,5 @@ def fantasize(gp: GaussianProcess, points: FloatArray) -> GaussianProcess:
     extended.alpha_ = np.append(gp.alpha_, np.zeros(p))
     extended.y_train_ = np.append(gp.y_train_, mean)
     extended.known_noise_ = np.append(gp.known_noise_, np.zeros(p))
+    extended.noise_factors_ = np.append(gp.noise_factors_, np.ones(p))
     return extended

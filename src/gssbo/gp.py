@@ -6,7 +6,7 @@ X, y            inputs (n, d) and responses (n,)
 z               standardised responses (y - y_mean) / y_std, n in the denominator
 theta           log lengthscales (d), log variance, log noise; variance and noise in squared units of z
 known           known noise variances (n,), in squared units of z
-K_y             k(X, X) + noise I + diag(known) = U^T U; alpha = K_y^-1 z
+K_y             k(X, X) + noise diag(noise_factors) + diag(known) = U^T U; alpha = K_y^-1 z
 mean, std       posterior of the latent function, noise not included
 
 References
@@ -17,39 +17,23 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
-from itertools import pairwise
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from gssbo._core import _gp, _linalg
-from gssbo._mle import Likelihood, maximize_likelihood
-from gssbo._parallel import run_all
+from gssbo._mle import Likelihood
 from gssbo._typing import ArrayLike, FloatArray, RngLike
-from gssbo._validation import (
-    as_generator,
-    check_choice,
-    check_flag,
-    check_integer,
-    check_interval,
-    check_matrix,
-    check_real,
-    check_vector,
-)
-from gssbo.exceptions import NotFittedError
-from gssbo.kernels import KERNELS, Kernel
+from gssbo._validation import as_generator, check_integer, check_matrix, check_vector
+from gssbo.kernels import KERNELS
+from gssbo.regressor import Regressor
 from gssbo.responses import standardize, without_gaps
 
 __all__ = ["GaussianProcess", "standardize", "without_gaps"]
 
-MOST_NOISE = 1e12  # in squared units of z: an observation as uncertain as this says nothing
-SHARE = 512  # candidates below which a thread of their own does not pay
-REACH = 1.5  # in sqrt(d) times a column's spread: a lengthscale beyond it says that the parameter hardly matters
 
-
-class GaussianProcess:
+class GaussianProcess(Regressor):
     """Gaussian-process regression with maximum-likelihood hyperparameters.
 
     Follows scikit-learn's conventions without depending on it.
@@ -88,6 +72,8 @@ class GaussianProcess:
     y_train_ : ndarray of shape (n,)
         Standardised responses z.
     y_mean_, y_std_ : float
+    noise_factors_ : ndarray of shape (n,)
+        What `noise_` is multiplied by for each observation.
     known_noise_ : ndarray of shape (n,)
         Known noise variances, in squared units of z; they come on top of `noise_`.
     lengthscale_ : ndarray of shape (d,)
@@ -111,53 +97,16 @@ class GaussianProcess:
     True
     """
 
-    def __init__(
-        self,
-        kernel: str = "matern52",
-        *,
-        lengthscale: ArrayLike | None = None,
-        variance: float = 1.0,
-        noise: float = 1e-2,
-        fit_hyperparameters: bool = True,
-        normalize_y: bool = True,
-        n_restarts: int = 2,
-        lengthscale_bounds: ArrayLike | None = None,
-        variance_bounds: ArrayLike = (1e-4, 1e4),
-        noise_bounds: ArrayLike = (1e-6, 1e1),
-        warm_start: bool = False,
-        tol: float = 2.2e-9,
-        threads: int = 1,
-        rng: RngLike = None,
-    ) -> None:
-        self.kernel = check_choice("kernel", kernel, KERNELS)
-        self.lengthscale = None if lengthscale is None else _check_lengthscale(lengthscale)
-        self.variance = check_real("variance", variance, above=0.0)
-        self.fit_hyperparameters = check_flag("fit_hyperparameters", fit_hyperparameters)
-        self.noise = check_real("noise", noise, at_least=0.0)
-        self.normalize_y = check_flag("normalize_y", normalize_y)
-        self.n_restarts = check_integer("n_restarts", n_restarts, at_least=0)
-        self.lengthscale_bounds = (
-            None if lengthscale_bounds is None else check_interval("lengthscale_bounds", lengthscale_bounds, above=0.0)
-        )
-        self.variance_bounds = check_interval("variance_bounds", variance_bounds, above=0.0)
-        self.noise_bounds = check_interval("noise_bounds", noise_bounds, above=0.0)
-        self.warm_start = check_flag("warm_start", warm_start)
-        self.tol = check_real("tol", tol, above=0.0)
-        self.threads = check_integer("threads", threads, at_least=1)
-        self.rng = as_generator("rng", rng)
-
-    def __repr__(self) -> str:
-        if not self.fitted:
-            return f"GaussianProcess({self.kernel!r}, not fitted)"
-        lengthscales = np.array2string(self.lengthscale_, precision=3, threshold=6)
-        return (
-            f"GaussianProcess({self.kernel!r}, n={len(self.X_train_)}, lengthscale={lengthscales}, "
-            f"variance={self.variance_:.3g}, noise={self.noise_:.3g})"
-        )
-
     # ---- fitting
 
-    def fit(self, X: ArrayLike, y: ArrayLike, *, noise_std: ArrayLike | None = None) -> GaussianProcess:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        noise_std: ArrayLike | None = None,
+        noise_factors: ArrayLike | None = None,
+    ) -> Self:
         """Condition on observations, and fit the hyperparameters unless they are fixed.
 
         Parameters
@@ -165,7 +114,10 @@ class GaussianProcess:
         X : array of shape (n, d)
         y : array of shape (n,)
         noise_std : array of shape (n,), optional
-            Known standard deviations of the noise of y, in its units, beyond the noise that is the same everywhere.
+            Known standard deviations of the noise of y, in its units, beyond the noise that is fitted.
+        noise_factors : array of shape (n,), optional
+            Positive; the fitted noise variance of observation i is `noise` times noise_factors[i]. An average of c
+            repeated measurements has 1/c. Default 1.
 
         Returns
         -------
@@ -175,18 +127,16 @@ class GaussianProcess:
         Raises
         ------
         ValueError
-            If X or y has the wrong shape or an entry that is not finite; a previous fit is left as it was.
+            If an array has the wrong shape, an entry that is not finite, or a noise that is negative; a previous fit is
+            left as it was.
         """
-        inputs = check_matrix("X", X)
-        responses = check_vector("y", y, size=len(inputs))
-        if self.lengthscale is not None and self.lengthscale.size not in (1, inputs.shape[1]):
-            raise ValueError(
-                f"lengthscale must be one number or one a column of X ({inputs.shape[1]}), got {self.lengthscale.size}"
-            )
-        noise = None if noise_std is None else check_vector("noise_std", noise_std, size=len(inputs))
-        if noise is not None and (noise < 0.0).any():
-            raise ValueError(f"noise_std must be at least 0, got {noise.min()}")
-        self.condition(inputs, responses, optimize=self.fit_hyperparameters, noise_std=noise)
+        inputs, responses, noise = self._checked(X, y, noise_std)
+        factors = None
+        if noise_factors is not None:
+            factors = check_vector("noise_factors", noise_factors, size=len(inputs))
+            if not (factors > 0.0).all():
+                raise ValueError(f"noise_factors must be positive, got {factors.min()}")
+        self.condition(inputs, responses, optimize=self.fit_hyperparameters, noise_std=noise, noise_factors=factors)
         return self
 
     def condition(
@@ -197,124 +147,46 @@ class GaussianProcess:
         optimize: bool,
         rng: np.random.Generator | None = None,
         noise_std: FloatArray | None = None,
+        noise_factors: FloatArray | None = None,
     ) -> None:
         """`fit` without the checks, for callers in this package; `optimize` says whether theta is searched for.
 
         NaN among y stands for evaluations that failed, see `standardize`.
         """
-        z, mean, std = standardize(y) if self.normalize_y else (without_gaps(y), 0.0, 1.0)
-        with np.errstate(over="ignore"):
-            known = None if noise_std is None else np.minimum((noise_std / std) ** 2, MOST_NOISE)
-        start = self._start(X)
-        info: dict[str, Any] = {"status": "fixed", "message": "", "n_evaluations": 0, "n_starts": 0}
-        theta = start
-        if optimize and not np.any(z):
-            bounds = np.log(self._bounds(X))
-            theta = np.clip(start, bounds[:, 0], bounds[:, 1])
-            info.update(status="constant", message="all responses are equal: the likelihood says nothing")
-        elif optimize:
-            bounds = np.log(self._bounds(X))
-            starts = self._starts(X, start, bounds, self.rng if rng is None else rng)
-            found = maximize_likelihood(
-                Likelihood(KERNELS[self.kernel], X, z, known),
-                starts,
-                bounds,
-                np.log(REACH * np.sqrt(X.shape[1]) * _spread(X)),
-                tol=self.tol,
-                threads=self.threads,
-            )
-            info.update(n_evaluations=found.n_evaluations, n_starts=found.n_starts, message=found.message)
-            info["status"] = "converged" if found.success else "failed"
-            last = self.theta_ if self.fitted and len(self.theta_) == len(start) else start
-            theta = found.theta if found.success else np.clip(last, bounds[:, 0], bounds[:, 1])
-        self._factorize(X, z, theta, info, known)
+        factors = np.ones(len(y)) if noise_factors is None else noise_factors
+        z, mean, std, known = self._standardized(y, noise_std)
+        hill = partial(Likelihood, KERNELS[self.kernel], X, z, known, factors)
+        theta, info = self._search(X, z, hill, optimize=optimize, rng=rng)
+        self._factorize(X, z, theta, info, known, factors)
         self.y_mean_, self.y_std_ = mean, std
 
     def _factorize(
-        self, X: FloatArray, z: FloatArray, theta: FloatArray, info: dict[str, Any], known: FloatArray | None = None
+        self,
+        X: FloatArray,
+        z: FloatArray,
+        theta: FloatArray,
+        info: dict[str, Any],
+        known: FloatArray | None = None,
+        factors: FloatArray | None = None,
     ) -> None:
-        n, d = X.shape
-        parameters = np.exp(theta)
-        kernel = Kernel(self.kernel, parameters[:d].copy(), float(parameters[d]))
-        noise = float(parameters[d + 1])
+        n = len(X)
+        kernel, noise = self._adopt(theta)
         known = np.zeros(n) if known is None else known
+        factors = np.ones(n) if factors is None else factors
         U, alpha = np.zeros((n, _linalg.padded(n))), np.empty(n)
         for jitter in kernel.jitters():
-            value = _gp.fit(kernel.kind, X, z, kernel.lengthscale, kernel.variance, noise + jitter, known, U, alpha)
+            diagonal = noise * factors + jitter + known
+            value = _gp.fit(kernel.kind, X, z, kernel.lengthscale, kernel.variance, diagonal, U, alpha)
             if not np.isnan(value):  # -inf only says that the squares of huge responses overflow
                 break
         else:
             raise np.linalg.LinAlgError(f"the covariance of {n} points is not positive definite with {kernel!r}")
         self.X_train_, self.y_train_ = X, z
-        self.kernel_, self.noise_, self.known_noise_ = kernel, noise, known
-        self.lengthscale_, self.variance_ = kernel.lengthscale, kernel.variance
-        self.theta_ = theta
+        self.noise_factors_, self.known_noise_ = factors, known
+        self.kernel_, self.noise_, self.theta_ = kernel, noise, theta
         self.alpha_, self._U = alpha, U
         self.log_marginal_likelihood_value_ = float(value)
         self.fit_info_ = {**info, "jitter": jitter}
-
-    def _start(self, X: FloatArray) -> FloatArray:
-        """First theta: the previous fit's under a warm start, else the constructor's."""
-        d = X.shape[1]
-        if self.warm_start and self.fitted and len(self.theta_) == d + 2:
-            return self.theta_
-        return self._cold_start(X)
-
-    def _cold_start(self, X: FloatArray) -> FloatArray:
-        d = X.shape[1]
-        if self.lengthscale is None:
-            lengthscale = 0.5 * np.sqrt(d) * _spread(X)
-        else:
-            lengthscale = np.broadcast_to(self.lengthscale, (d,))
-        with np.errstate(divide="ignore"):
-            theta: FloatArray = np.log(np.concatenate([lengthscale, [self.variance, self.noise]]))
-        return theta
-
-    def _bounds(self, X: FloatArray) -> FloatArray:
-        d = X.shape[1]
-        if self.lengthscale_bounds is None:
-            rows = np.outer(_spread(X), [1e-3, 1e3])
-        else:
-            rows = np.tile(self.lengthscale_bounds, (d, 1))
-        return np.vstack([rows, self.variance_bounds, self.noise_bounds])
-
-    def _starts(self, X: FloatArray, first: FloatArray, bounds: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """Return `first` and the restarts (n_restarts + 1, d + 2).
-
-        After a warm start the first restart is the constructor's, and `first` moves halfway towards it: a chain of
-        warm starts alone stays in whatever maximum it once fell into. The others are drawn from what is plausible on
-        standardised data. Lengthscales are drawn around one of them: independent ones are all wrong together where
-        there are many.
-        """
-        d = X.shape[1]
-        size = np.log(np.sqrt(d) * _spread(X))
-        u, jitter = rng.random((self.n_restarts, 3)), rng.standard_normal((self.n_restarts, d))
-        restarts: FloatArray = np.column_stack(
-            [
-                size + np.log(0.3) + np.log(10.0) * u[:, :1] + 0.3 * jitter,
-                np.log(0.3) + np.log(10.0) * u[:, 1],
-                np.log(1e-4) + np.log(3e3) * u[:, 2],
-            ]
-        )
-        if self.n_restarts and self.warm_start and self.fitted:
-            restarts[0] = self._cold_start(X)
-            first = np.append(np.minimum(first[:d], size + np.log(REACH)), first[d:])
-            first = 0.5 * (first + np.clip(restarts[0], bounds[:, 0], bounds[:, 1]))
-        return np.clip(np.vstack([first, restarts]), bounds[:, 0], bounds[:, 1])
-
-    def forget(self) -> None:
-        """Drop everything `fit` left; the constructor's arguments stay."""
-        for name in [name for name in vars(self) if name.endswith("_") or name == "_U"]:
-            delattr(self, name)
-
-    @property
-    def fitted(self) -> bool:
-        """Whether `fit` has been called."""
-        return hasattr(self, "alpha_")
-
-    def _require_fit(self) -> None:
-        if not self.fitted:
-            raise NotFittedError("this GaussianProcess is not fitted: call fit(X, y) first")
 
     # ---- posterior
 
@@ -386,15 +258,11 @@ class GaussianProcess:
             )  # fmt: skip
 
         self._in_parts(score, len(points))
-        # The slack covers the rounding of an exact variance from an ill-conditioned K_y.
-        known = (1.0 - 1e-6) / (self.variance_ + self.noise_ + self.fit_info_["jitter"])
-        return mean, np.sqrt(np.maximum(self.variance_ - known * closest * closest, 0.0))
-
-    def _in_parts(self, score: Callable[[int, int], None], m: int) -> None:
-        """Call `score(first, last)` on parts of m candidates, one a thread."""
-        n_parts = min(self.threads, max(m // SHARE, 1))
-        edges = np.linspace(0, m, n_parts + 1).astype(int)
-        run_all([partial(score, *part) for part in pairwise(edges)], self.threads)
+        # Which observation is the closest is not known here: it may be the noisiest. The slack covers the rounding of
+        # an exact variance from an ill-conditioned K_y.
+        noise = float((self.noise_ * self.noise_factors_ + self.known_noise_).max())
+        share = (1.0 - 1e-6) / (self.variance_ + noise + self.fit_info_["jitter"])
+        return mean, np.sqrt(np.maximum(self.variance_ - share * closest * closest, 0.0))
 
     def solve(self, v: FloatArray) -> FloatArray:
         """K_y^-1 v for v (n,), from the factor at hand."""
@@ -486,20 +354,9 @@ class GaussianProcess:
             parameters = np.asarray(theta, dtype=np.float64)
             if parameters.shape != (d + 2,) or np.isnan(parameters).any():
                 raise ValueError(f"theta must have shape ({d + 2},) and no NaN, got {theta!r}")
-        value, gradient = Likelihood(KERNELS[self.kernel], self.X_train_, self.y_train_, self.known_noise_)(parameters)
+        value, gradient = Likelihood(
+            KERNELS[self.kernel], self.X_train_, self.y_train_, self.known_noise_, self.noise_factors_
+        )(parameters)
         if np.isnan(value):
             value, gradient = -np.inf, np.zeros(d + 2)
         return (value, gradient) if eval_gradient else value
-
-
-def _check_lengthscale(value: ArrayLike) -> FloatArray:
-    lengthscale = check_vector("lengthscale", np.atleast_1d(np.asarray(value, dtype=object)))
-    if lengthscale.size == 0 or not (lengthscale > 0.0).all():
-        raise ValueError(f"lengthscale must be positive, got {lengthscale.tolist()}")
-    return lengthscale
-
-
-def _spread(X: FloatArray) -> FloatArray:
-    """Largest minus smallest of each column, 1 where they are equal."""
-    spread: FloatArray = np.ptp(X, axis=0)
-    return np.where(spread > 0.0, spread, 1.0)

@@ -18,11 +18,11 @@ from gssbo._typing import FloatArray, IndexArray
 from gssbo._validation import check_choice
 from gssbo.buffer import Buffer
 from gssbo.embedding import Embedding
-from gssbo.gp import GaussianProcess
 from gssbo.history import History
 from gssbo.precision import PrecisionCache
 from gssbo.selection.rules import EMBEDDED, RULES
 from gssbo.selection.subset import select
+from gssbo.surrogate import Surrogate
 from gssbo.timings import Timings
 
 __all__ = ["Retention"]
@@ -36,7 +36,7 @@ class Retention:
     Parameters
     ----------
     buffer : Buffer
-    rule : {"vector", "scalar", "random", "kmeans++", "maxmin", "residual", "variance", "residual-ratio"}
+    rule : {"vector", "scalar", "random", "kmeans++", "maxmin", "residual", "variance", "residual-ratio", "topk-random"}
         Selection rule.
     refresh : {"auto", "recompute", "cached"}
         Embeddings from a Cholesky factorization each time, or from a cache updated in O(n^2) an observation while the
@@ -48,6 +48,7 @@ class Retention:
 
     Examples
     --------
+    >>> from gssbo.gp import GaussianProcess
     >>> history = History(1)
     >>> X = np.linspace(0.0, 1.0, 50)[:, None]
     >>> history.append(X, X, np.sin(6.0 * X[:, 0]))
@@ -82,14 +83,14 @@ class Retention:
         spread = np.round(np.linspace(0, len(others) - 1, size - len(forced))).astype(np.intp)
         return np.sort(np.concatenate([forced, others[spread]]))
 
-    def choose(self, history: History, surrogate: GaussianProcess, *, stands: bool) -> IndexArray:
+    def choose(self, history: History, surrogate: Surrogate, *, stands: bool) -> IndexArray:
         """The retained subset, as ascending indices into the history (algorithm 1, lines 10 to 15).
 
         Parameters
         ----------
         history : History
             Of more than M observations.
-        surrogate : GaussianProcess
+        surrogate : Surrogate
             Fitted; lends its kernel and noise to the pool.
         stands : bool
             Whether its hyperparameters mostly stand from one call to the next.
@@ -116,7 +117,7 @@ class Retention:
         assert self.buffer.size is not None
         return self.buffer.size
 
-    def _embedding(self, pool: IndexArray, history: History, surrogate: GaussianProcess, stands: bool) -> Embedding:
+    def _embedding(self, pool: IndexArray, history: History, surrogate: Surrogate, stands: bool) -> Embedding:
         kernel, noise = surrogate.kernel_, surrogate.noise_
         X = np.ascontiguousarray(history.unit[pool])
         if self.rule not in EMBEDDED:
@@ -127,7 +128,7 @@ class Retention:
         embedding.prepare()
         return embedding
 
-    def _updated_cache(self, pool: IndexArray, X: FloatArray, surrogate: GaussianProcess) -> PrecisionCache:
+    def _updated_cache(self, pool: IndexArray, X: FloatArray, surrogate: Surrogate) -> PrecisionCache:
         """The precision cache, brought to `pool` by removals and appends where that is cheaper than anew."""
         cache = self._cache
         leaving = np.flatnonzero(~np.isin(self._cached_pool, pool))

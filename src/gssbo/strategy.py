@@ -7,14 +7,15 @@ points, and responses to be maximised, NaN where an evaluation failed.
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import Protocol, TypeAlias
 
 from gssbo._typing import FloatArray, IndexArray
 from gssbo.choice import Admit
-from gssbo.gp import GaussianProcess
 from gssbo.history import History
+from gssbo.surrogate import Surrogate
 
-__all__ = ["Strategy"]
+__all__ = ["Strategy", "StrategyFactory"]
 
 
 class Strategy(Protocol):
@@ -22,6 +23,13 @@ class Strategy(Protocol):
 
     `copy.deepcopy` of a strategy is independent of it, and continues alike: generators, caches and fits are its own.
     """
+
+    def place(self, draws: FloatArray) -> FloatArray:
+        """Realisable unit points (n, D) of the initial design, at draws (n, p) spread over the cube of draws.
+
+        `Space.place`, unless the strategy searches only a part of the space.
+        """
+        ...
 
     def update(self, history: History) -> bool:
         """Select and fit, if anything was told since the last time; return whether it was.
@@ -69,8 +77,8 @@ class Strategy(Protocol):
         ...
 
     @property
-    def surrogate(self) -> GaussianProcess:
-        """The Gaussian process as last fitted; read only."""
+    def surrogate(self) -> Surrogate:
+        """The surrogate as last fitted; read only."""
         ...
 
     @property
@@ -82,3 +90,7 @@ class Strategy(Protocol):
     def switched_at(self) -> int | None:
         """Observations held when retention began; None before."""
         ...
+
+
+StrategyFactory: TypeAlias = Callable[..., Strategy]
+"""Makes a strategy of a space and the keyword arguments of `BoxStrategy`."""

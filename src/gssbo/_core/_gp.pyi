@@ -6,8 +6,7 @@ def fit(
     z: FloatArray,
     lengthscale: FloatArray,
     variance: float,
-    diagonal: float,
-    known: FloatArray,
+    diagonal: FloatArray,
     U: FloatArray,
     alpha: FloatArray,
 ) -> float: ...
@@ -16,6 +15,7 @@ def log_likelihood(
     kind: int,
     X: FloatArray,
     z: FloatArray,
+    factors: FloatArray,
     known: FloatArray,
     theta: FloatArray,
     work: FloatArray,

@@ -3,8 +3,9 @@
 Notation
 --------
 X, z            inputs (n, d) and responses (n,)
-known           known noise variances (n,), beyond what is the same everywhere
-K_y             k(X, X) + noise I + diag(known) (n, n) = U^T U; P = K_y^-1; alpha = P z
+f               noise factors (n,): what the noise is multiplied by for each observation
+known           known noise variances (n,), beyond that
+K_y             k(X, X) + noise diag(f) + diag(known) (n, n) = U^T U; P = K_y^-1; alpha = P z
 theta           log lengthscales (d), log variance, log noise, in this order
 L               log p(z | X, theta), equation 2 of the paper [1]
 W               alpha alpha^T - P, so that dL/dtheta_k = tr(W dK_y/dtheta_k) / 2
@@ -67,8 +68,7 @@ cdef void upper_gram(
     const double *rows,             # IN (n, d), scaled
     const double *columns,          # IN (d, ld), scaled
     double variance,
-    double diagonal,
-    const double *known,            # IN (n,)
+    const double *diagonal,         # IN (n,), added to the diagonal
     Py_ssize_t ld,
     double *K,                      # OUT (n, ld), upper triangle; padding zero
     double *radial,                 # OUT (n, ld), upper triangle; may be NULL
@@ -79,9 +79,31 @@ cdef void upper_gram(
         simd.squared_distances(n - left, d, columns + left, ld, rows + i * d, K + i * ld + left)
         simd.kernel_values(kind, n - left, variance, K + i * ld + left,
                            NULL if radial == NULL else radial + i * ld + left)
-        K[i * ld + i] = variance + diagonal + known[i]
+        K[i * ld + i] = variance + diagonal[i]
         if n < ld:
             memset(K + i * ld + n, 0, (ld - n) * sizeof(double))
+
+
+cdef bint factor(
+    Py_ssize_t n,
+    Py_ssize_t ld,
+    double *K,                      # INOUT (n, ld), K_y -> U
+    double *diagonal,               # scratch (n,)
+    double *strips,                 # scratch of the factorization
+) noexcept nogil:
+    """Whether K_y is not positive definite in doubles.
+
+    A pivot that is rounding of the diagonal may as well have come out negative.
+    """
+    cdef Py_ssize_t i
+    for i in range(n):
+        diagonal[i] = K[i * ld + i]
+    if simd.cholesky(n, K, ld, strips):
+        return True
+    for i in range(n):
+        if K[i * ld + i] * K[i * ld + i] <= (n + 8) * DBL_EPSILON * diagonal[i]:
+            return True
+    return False
 
 
 cdef double factor_and_solve(
@@ -92,19 +114,11 @@ cdef double factor_and_solve(
     double *alpha,                  # OUT (n,)
     double *strips,                 # scratch of the factorization
 ) noexcept nogil:
-    """L, or NaN when K_y is not positive definite in doubles.
-
-    A pivot that is rounding of the diagonal may as well have come out negative.
-    """
+    """L, or NaN when K_y is not positive definite in doubles."""
     cdef Py_ssize_t i
     cdef double quadratic = 0.0, half_log_determinant = 0.0
-    for i in range(n):
-        alpha[i] = K[i * ld + i]
-    if simd.cholesky(n, K, ld, strips):
+    if factor(n, ld, K, alpha, strips):
         return NAN
-    for i in range(n):
-        if K[i * ld + i] * K[i * ld + i] <= (n + 8) * DBL_EPSILON * alpha[i]:
-            return NAN
     # alpha = solve(U, solve(U.T, z))
     for i in range(n):
         alpha[i] = z[i]
@@ -125,8 +139,7 @@ def fit(
     const double[::1] z,                # IN (n,)
     const double[::1] lengthscale,      # IN (d,)
     double variance,
-    double diagonal,
-    const double[::1] known,            # IN (n,)
+    const double[::1] diagonal,         # IN (n,), noise f + known, and jitter
     double[:, ::1] U,                   # OUT (n, ld)
     double[::1] alpha,                  # OUT (n,)
 ):
@@ -140,7 +153,7 @@ def fit(
     cdef double value
     with nogil:
         scale(n, d, &X[0, 0], &X[0, 0], &lengthscale[0], ld, rows, columns)
-        upper_gram(kind, n, d, rows, columns, variance, diagonal, &known[0], ld, &U[0, 0], NULL)
+        upper_gram(kind, n, d, rows, columns, variance, &diagonal[0], ld, &U[0, 0], NULL)
         value = factor_and_solve(n, &z[0], ld, &U[0, 0], &alpha[0], strips)
     free(rows)
     return value
@@ -158,6 +171,7 @@ cdef double likelihood(
     Py_ssize_t d,
     const double *X,                # IN (n, d)
     const double *z,                # IN (n,)
+    const double *factors,          # IN (n,), f
     const double *known,            # IN (n,)
     const double *theta,            # IN (d + 2,)
     double *work,                   # OUT (likelihood_work(n, d),), zero in the padding of its first n ld elements
@@ -178,8 +192,10 @@ cdef double likelihood(
     cdef double value, noise = exp(theta[d + 1]), fit_term = 0.0, trace = 0.0, extra = 0.0
     for i in range(d):
         lengthscale[i] = exp(theta[i])
+    for i in range(n):
+        weight[i] = noise * factors[i] + known[i]
     scale(n, d, X, X, lengthscale, ld, rows, columns)
-    upper_gram(kind, n, d, rows, columns, exp(theta[d]), noise, known, ld, K, radial)
+    upper_gram(kind, n, d, rows, columns, exp(theta[d]), weight, ld, K, radial)
     value = factor_and_solve(n, z, ld, K, alpha, scratch)
     if value != value:
         return value
@@ -187,7 +203,7 @@ cdef double likelihood(
     memset(lanes, 0, GSSBO_LANES * d * sizeof(double))
     for i in range(n):
         fit_term += alpha[i] * z[i]
-        trace += alpha[i] * alpha[i] - P[i * ld + i]
+        trace += (alpha[i] * alpha[i] - P[i * ld + i]) * factors[i]
         extra += (alpha[i] * alpha[i] - P[i * ld + i]) * known[i]
         # Whole vectors: weights of the columns up to i and of the padding are zero.
         left = (i + 1) // GSSBO_LANES * GSSBO_LANES
@@ -199,7 +215,7 @@ cdef double likelihood(
         gradient[i] = 0.0
         for j in range(GSSBO_LANES):
             gradient[i] += lanes[i * GSSBO_LANES + j]
-    # tr(W K) = tr(W K_y) - noise tr(W) - tr(W diag(known)), and tr(W K_y) = alpha.z - n
+    # tr(W K) = tr(W K_y) - noise tr(W diag(f)) - tr(W diag(known)), and tr(W K_y) = alpha.z - n
     gradient[d] = 0.5 * (fit_term - n - noise * trace - extra)
     gradient[d + 1] = 0.5 * noise * trace
     return value
@@ -214,6 +230,7 @@ def log_likelihood(
     int kind,
     const double[:, ::1] X,             # IN (n, d)
     const double[::1] z,                # IN (n,)
+    const double[::1] factors,          # IN (n,), f
     const double[::1] known,            # IN (n,)
     const double[::1] theta,            # IN (d + 2,)
     double[::1] work,                   # INOUT (work_size(n, d),), zeros at first
@@ -222,7 +239,7 @@ def log_likelihood(
     """L and its gradient; NaN when K_y is not positive definite in doubles."""
     cdef double value
     with nogil:
-        value = likelihood(kind, X.shape[0], X.shape[1], &X[0, 0], &z[0], &known[0], &theta[0], &work[0],
+        value = likelihood(kind, X.shape[0], X.shape[1], &X[0, 0], &z[0], &factors[0], &known[0], &theta[0], &work[0],
                            &gradient[0])
     return value
 

@@ -10,6 +10,7 @@ def climb(
     kind: int,
     X: FloatArray,
     z: FloatArray,
+    factors: FloatArray,
     known: FloatArray,
     low: FloatArray,
     high: FloatArray,

@@ -1,4 +1,4 @@
-"""Search for the hyperparameters of largest posterior density, within bounds.
+"""Search for the hyperparameters of largest posterior density, within bounds, under the exact likelihood or another.
 
 Notation
 --------
@@ -26,18 +26,14 @@ cdef double FARTHEST = 60.0         # exponent of the stretch: beyond it a slope
 CONVERGED, STALLED, LIMIT, UNUSABLE = range(4)
 
 cdef struct Problem:
-    int kind
-    Py_ssize_t n
-    Py_ssize_t d
-    const double *X
-    const double *z
-    const double *known
+    likelihood_function L
+    void *data          # of L
+    Py_ssize_t p
     const double *low
     const double *high
     const double *reach
     const double *centre
     const double *weight
-    double *work
     double *theta       # scratch (p,)
 
 
@@ -64,10 +60,10 @@ cdef double density(void *context, const double *psi, double *gradient) noexcept
     cdef Problem *on = <Problem *> context
     cdef Py_ssize_t i
     cdef double offset, value
-    for i in range(on.d + 2):
+    for i in range(on.p):
         on.theta[i] = harden(psi[i], on.reach[i], on.low[i], on.high[i])
-    value = likelihood(on.kind, on.n, on.d, on.X, on.z, on.known, on.theta, on.work, gradient)
-    for i in range(on.d + 2):
+    value = on.L(on.data, on.theta, gradient)
+    for i in range(on.p):
         offset = on.theta[i] - on.centre[i]
         value -= 0.5 * on.weight[i] * offset * offset
         gradient[i] = stretch(on.theta[i], on.reach[i]) * (gradient[i] - on.weight[i] * offset)
@@ -79,11 +75,63 @@ def state_size(Py_ssize_t d):
     return 4 * (d + 2) + climb_state(d + 2)
 
 
+cdef tuple search(
+    likelihood_function L,
+    void *data,
+    const double[::1] low,              # IN (p,)
+    const double[::1] high,             # IN (p,)
+    const double[::1] reach,            # IN (p,)
+    const double[::1] centre,           # IN (p,)
+    const double[::1] weight,           # IN (p,)
+    double tolerance,
+    Py_ssize_t max_evaluations,
+    double[::1] state,                  # INOUT (state_size(p - 2),), zeros at first
+    double[::1] theta,                  # INOUT (p,), start -> best point reached
+):
+    """Return the log density reached, the evaluations it took and how it ended; called again, it goes on."""
+    cdef Problem problem
+    cdef double value
+    cdef Py_ssize_t p = theta.shape[0], i, n_evaluations
+    cdef double *psi = &state[0]
+    cdef double *psi_low = psi + p
+    cdef double *psi_high = psi_low + p
+    cdef double *inner = psi_high + 2 * p
+    problem.L, problem.data, problem.p = L, data, p
+    problem.low, problem.high, problem.reach = &low[0], &high[0], &reach[0]
+    problem.centre, problem.weight, problem.theta = &centre[0], &weight[0], psi_high + p
+    if inner[0] == 0.0:
+        for i in range(p):
+            psi[i] = soften(fmin(fmax(theta[i], low[i]), high[i]), reach[i])
+            psi_low[i], psi_high[i] = soften(low[i], reach[i]), soften(high[i], reach[i])
+    cdef int status = climb_function(&density, &problem, p, psi_low, psi_high, tolerance, max_evaluations, inner, psi,
+                                     &value, &n_evaluations)
+    for i in range(p):
+        theta[i] = harden(psi[i], reach[i], low[i], high[i])
+    return value, n_evaluations, status
+
+
+cdef struct Exact:
+    int kind
+    Py_ssize_t n
+    Py_ssize_t d
+    const double *X
+    const double *z
+    const double *factors
+    const double *known
+    double *work
+
+
+cdef double exact(void *data, const double *theta, double *gradient) noexcept nogil:
+    cdef Exact *of = <Exact *> data
+    return likelihood(of.kind, of.n, of.d, of.X, of.z, of.factors, of.known, theta, of.work, gradient)
+
+
 def climb(
     int kind,
     const double[:, ::1] X,             # IN (n, d)
     const double[::1] z,                # IN (n,)
-    const double[::1] known,            # IN (n,), noise variances
+    const double[::1] factors,          # IN (n,), noise factors
+    const double[::1] known,            # IN (n,), known noise variances
     const double[::1] low,              # IN (d + 2,)
     const double[::1] high,             # IN (d + 2,)
     const double[::1] reach,            # IN (d + 2,)
@@ -95,24 +143,8 @@ def climb(
     double[::1] state,                  # INOUT (state_size(d),), zeros at first
     double[::1] theta,                  # INOUT (d + 2,), start -> best point reached
 ):
-    """Return the log density reached, the evaluations it took and how it ended; called again, it goes on."""
-    cdef Problem problem
-    cdef double value
-    cdef Py_ssize_t p = X.shape[1] + 2, i, n_evaluations
-    cdef double *psi = &state[0]
-    cdef double *psi_low = psi + p
-    cdef double *psi_high = psi_low + p
-    cdef double *search = psi_high + 2 * p
-    problem.kind, problem.n, problem.d = kind, X.shape[0], X.shape[1]
-    problem.X, problem.z, problem.known, problem.work = &X[0, 0], &z[0], &known[0], &work[0]
-    problem.low, problem.high, problem.reach = &low[0], &high[0], &reach[0]
-    problem.centre, problem.weight, problem.theta = &centre[0], &weight[0], psi_high + p
-    if search[0] == 0.0:
-        for i in range(p):
-            psi[i] = soften(fmin(fmax(theta[i], low[i]), high[i]), reach[i])
-            psi_low[i], psi_high[i] = soften(low[i], reach[i]), soften(high[i], reach[i])
-    cdef int status = climb_function(&density, &problem, p, psi_low, psi_high, tolerance, max_evaluations, search, psi,
-                                     &value, &n_evaluations)
-    for i in range(p):
-        theta[i] = harden(psi[i], reach[i], low[i], high[i])
-    return value, n_evaluations, status
+    """`search` under the likelihood of the exact Gaussian process."""
+    cdef Exact data
+    data.kind, data.n, data.d = kind, X.shape[0], X.shape[1]
+    data.X, data.z, data.factors, data.known, data.work = &X[0, 0], &z[0], &factors[0], &known[0], &work[0]
+    return search(exact, &data, low, high, reach, centre, weight, tolerance, max_evaluations, state, theta)

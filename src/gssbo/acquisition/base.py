@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from gssbo._typing import FloatArray
-from gssbo.gp import GaussianProcess
+from gssbo.surrogate import Surrogate
 
 __all__ = ["Acquisition"]
 
@@ -17,14 +17,12 @@ class Acquisition(Protocol):
 
     def __init__(self) -> None: ...
 
-    def __call__(
-        self, gp: GaussianProcess, candidates: FloatArray, best: float, rng: np.random.Generator
-    ) -> FloatArray:
+    def __call__(self, gp: Surrogate, candidates: FloatArray, best: float, rng: np.random.Generator) -> FloatArray:
         """Scores (m,) of candidates (m, d), in units of the standardised responses.
 
         Parameters
         ----------
-        gp : GaussianProcess
+        gp : Surrogate
             Fitted to responses to be maximised.
         candidates : ndarray of shape (m, d)
         best : float

@@ -14,7 +14,7 @@ from gssbo._core import _acquire
 from gssbo._typing import FloatArray
 from gssbo._validation import check_real
 from gssbo.acquisition.pointwise import IncreasingAcquisition
-from gssbo.gp import GaussianProcess
+from gssbo.surrogate import Surrogate
 
 __all__ = ["ExpectedImprovement", "LogExpectedImprovement", "ProbabilityOfImprovement"]
 
@@ -30,6 +30,7 @@ class LogExpectedImprovement(IncreasingAcquisition):
     Examples
     --------
     >>> import numpy as np
+    >>> from gssbo import GaussianProcess
     >>> gp = GaussianProcess(rng=0).fit([[0.0], [0.4], [1.0]], [0.0, 0.7, 1.0])
     >>> bool(LogExpectedImprovement()(gp, np.array([[0.9]]), 1.0, np.random.default_rng(0))[0] < 0.0)
     True
@@ -56,9 +57,7 @@ class ExpectedImprovement(LogExpectedImprovement):
         Improvement below which a gain does not count, in standard deviations of the responses.
     """
 
-    def __call__(
-        self, gp: GaussianProcess, candidates: FloatArray, best: float, rng: np.random.Generator
-    ) -> FloatArray:
+    def __call__(self, gp: Surrogate, candidates: FloatArray, best: float, rng: np.random.Generator) -> FloatArray:
         """See `Acquisition`."""
         mean, std = gp.posterior(candidates)
         value = np.empty_like(mean)
@@ -78,9 +77,7 @@ class ProbabilityOfImprovement:
     def __init__(self, xi: float = 0.01) -> None:
         self.xi = check_real("xi", xi, at_least=0.0)
 
-    def __call__(
-        self, gp: GaussianProcess, candidates: FloatArray, best: float, rng: np.random.Generator
-    ) -> FloatArray:
+    def __call__(self, gp: Surrogate, candidates: FloatArray, best: float, rng: np.random.Generator) -> FloatArray:
         """See `Acquisition`."""
         mean, std = gp.posterior(candidates)
         value = np.empty_like(mean)

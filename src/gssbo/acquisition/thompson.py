@@ -24,6 +24,7 @@ from gssbo._core import _linalg
 from gssbo._typing import FloatArray
 from gssbo._validation import check_integer
 from gssbo.gp import GaussianProcess
+from gssbo.surrogate import Surrogate
 
 __all__ = ["ThompsonSampling"]
 
@@ -54,10 +55,16 @@ class ThompsonSampling:
     def __init__(self, n_features: int = 1024) -> None:
         self.n_features = check_integer("n_features", n_features, at_least=1)
 
-    def __call__(
-        self, gp: GaussianProcess, candidates: FloatArray, best: float, rng: np.random.Generator
-    ) -> FloatArray:
-        """See `Acquisition`."""
+    def __call__(self, gp: Surrogate, candidates: FloatArray, best: float, rng: np.random.Generator) -> FloatArray:
+        """See `Acquisition`.
+
+        Raises
+        ------
+        ValueError
+            If the surrogate is not a GaussianProcess: a draw takes its kernel and its factor.
+        """
+        if not isinstance(gp, GaussianProcess):
+            raise ValueError(f"acquisition 'thompson' needs a GaussianProcess as surrogate, got {gp!r}")
         q, d = self.n_features, candidates.shape[1]
         degrees = DEGREES[gp.kernel_.name]
         frequencies = rng.standard_normal((q, d))
@@ -70,7 +77,8 @@ class ThompsonSampling:
         def prior(points: FloatArray) -> FloatArray:
             return _blocks(lambda block: np.cos(_product(block, frequencies) + phases), points, weights)
 
-        noise = np.sqrt(gp.noise_ + gp.fit_info_["jitter"] + gp.known_noise_) * rng.standard_normal(len(gp.X_train_))
+        noise_variance = gp.noise_ * gp.noise_factors_ + gp.fit_info_["jitter"] + gp.known_noise_
+        noise = np.sqrt(noise_variance) * rng.standard_normal(len(gp.X_train_))
         update = gp.solve(gp.y_train_ - prior(gp.X_train_) - noise)
         return prior(candidates) + _blocks(lambda block: gp.kernel_(block, gp.X_train_), candidates, update)
 

@@ -18,8 +18,9 @@ from gssbo._core import _linalg
 from gssbo._typing import ArrayLike, FloatArray, IndexArray
 from gssbo._validation import check_matrix, check_vector
 from gssbo.diagnostics.shared import Shared, shared_by
-from gssbo.gp import MOST_NOISE, GaussianProcess
+from gssbo.gp import GaussianProcess
 from gssbo.kernels import Kernel
+from gssbo.regressor import MOST_NOISE
 
 __all__ = ["Pool", "factorized", "read_pool"]
 

@@ -101,6 +101,10 @@ class Portfolio:
 
     # ---- what the optimizer does
 
+    def place(self, draws: FloatArray) -> FloatArray:
+        """The points of the space at the draws (n, p)."""
+        return self._space.place(draws)
+
     def update(self, history: History) -> bool:
         """Let the searchers learn what their suggestions gave; return whether anything was told."""
         if len(history) == self._n_modelled:

@@ -1,0 +1,88 @@
+"""What a surrogate is: the model of the responses that a strategy fits and an acquisition reads.
+
+References
+----------
+1. Wei et al., Gradient-based Sample Selection for Faster Bayesian Optimization, TMLR 2026: Gaussian processes in
+   section 3, others in the appendix.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from gssbo._typing import FloatArray
+from gssbo.kernels import Kernel
+
+__all__ = ["Surrogate"]
+
+
+class Surrogate(Protocol):
+    """A regression on standardised responses z = (y - y_mean_) / y_std_.
+
+    `copy.deepcopy` of a surrogate is independent of it. Attributes ending in an underscore are there once it is fitted.
+
+    Attributes
+    ----------
+    fit_hyperparameters : bool
+        Whether there is anything for `optimize` to do.
+    threads : int
+        Threads it may use; what it returns does not depend on it.
+    y_mean_, y_std_ : float
+    kernel_ : Kernel
+    noise_ : float
+        Covariance and noise variance, in squared units of z: what the selection rules measure observations with.
+    """
+
+    fit_hyperparameters: bool
+    threads: int
+    y_mean_: float
+    y_std_: float
+    kernel_: Kernel
+    noise_: float
+
+    @property
+    def fitted(self) -> bool:
+        """Whether `condition` has been called since it was made or prepared."""
+        ...
+
+    def prepare(self, dim: int) -> None:
+        """Get ready for a loop over inputs (n, dim): forget, and from now on start each search from the last fit.
+
+        Raises
+        ------
+        ValueError
+            If its settings do not suit inputs of `dim` columns.
+        """
+        ...
+
+    def condition(
+        self,
+        X: FloatArray,
+        y: FloatArray,
+        *,
+        optimize: bool,
+        rng: np.random.Generator | None = None,
+        noise_std: FloatArray | None = None,
+    ) -> None:
+        """Fit to observations X (n, d), y (n,), NaN where an evaluation failed.
+
+        Parameters
+        ----------
+        optimize : bool
+            Whether to learn hyperparameters; otherwise those of the last fit, or the first ones, stand.
+        rng : numpy.random.Generator, optional
+            Source of all that is random in it.
+        noise_std : ndarray of shape (n,), optional
+            Known standard deviations of the noise of y, beyond the noise that is fitted.
+        """
+        ...
+
+    def posterior(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mean and standard deviation (m,) of the latent function at points (m, d), in units of z."""
+        ...
+
+    def posterior_bound(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mean (m,), and an upper bound on the standard deviation (m,): `posterior`, or something cheaper."""
+        ...

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from bench.workloads import Workload, dense, gaussian_process, loop, process, selection
+from bench.workloads import Workload, dense, gaussian_process, loop, process, selection, vecchia
 
 
 class Section(NamedTuple):
@@ -213,6 +213,8 @@ TINY = Plan(
             (
                 lambda: gaussian_process.likelihood(12, 3),
                 lambda: gaussian_process.score(3, 50, 12),
+                lambda: vecchia.likelihood(30, 3),
+                lambda: vecchia.score(30, 3, 20),
                 lambda: selection.full_pool(30, 10, 3),
                 lambda: selection.cached_refresh(30, 10, 3),
                 lambda: selection.append(30, 3),

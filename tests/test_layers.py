@@ -35,7 +35,9 @@ LAYER = {
     "embedding": 3,
     "gp": 3,
     "precision": 3,
+    "regressor": 3,
     "responses": 3,
+    "surrogate": 3,
     "acquisition": 4,
     "admission": 4,
     "buffer": 4,
@@ -56,6 +58,7 @@ LAYER = {
     "presets": 5,
     "proposals": 5,
     "strategy": 5,
+    "baselines": 6,
     "plotting": 6,
     "problems": 6,
     "cli": 7,
@@ -65,8 +68,8 @@ LAYER = {
 # Lowest and highest layer that a layer may import from (its own included).
 VISIBLE = {0: (0, 0), 1: (1, 1), 2: (0, 2), 3: (0, 3), 4: (0, 4), 5: (1, 5), 6: (1, 6), 7: (1, 7), 8: (1, 8)}
 
-# Tighter than their layer: the problems know nothing of optimizers.
-NARROWED = {"problems": (1, 2)}
+# Other than their layer: the problems know nothing of optimizers, the baselines have compiled surrogates of their own.
+EXCEPTIONS = {"problems": (1, 2), "baselines": (0, 6)}
 
 # The oracle shares no code with what it checks; only the package itself may hand it out.
 ALONE = "reference"
@@ -160,7 +163,7 @@ def forbidden(graph: Graph) -> list[str]:
             if theirs == ALONE:
                 problems.append(f"{module} imports {target}, which stands alone")
             elif theirs in LAYER:
-                low, high = NARROWED.get(mine, VISIBLE[LAYER[mine]])
+                low, high = EXCEPTIONS.get(mine, VISIBLE[LAYER[mine]])
                 if not low <= LAYER[theirs] <= high:
                     problems.append(
                         f"{module} (layer {LAYER[mine]}) imports {target} (layer {LAYER[theirs]}), "

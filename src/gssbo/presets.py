@@ -6,7 +6,7 @@ from typing import Any
 
 from gssbo.gp import GaussianProcess
 
-__all__ = ["paper"]
+__all__ = ["paper", "surrogate_options"]
 
 
 def paper(subset_size: int | None = None) -> dict[str, Any]:
@@ -42,16 +42,28 @@ def paper(subset_size: int | None = None) -> dict[str, Any]:
         "acquisition": "ucb",
         "acquisition_options": {"beta": 2.0},
         "n_candidates": None,
-        # Starts and search bounds of scikit-learn's kernels, on which the paper's reference implementation stands.
-        "surrogate": GaussianProcess(
-            "matern52",
-            lengthscale=1.0,
-            variance=1.0,
-            noise=1.0,
-            lengthscale_bounds=(1e-5, 1e5),
-            variance_bounds=(1e-5, 1e5),
-            noise_bounds=(1e-5, 1e5),
-            n_restarts=2,
-            tol=1e-6,
-        ),
+        "surrogate": GaussianProcess(**surrogate_options()),
+    }
+
+
+def surrogate_options() -> dict[str, Any]:
+    """Keyword arguments of a surrogate in the paper's protocol: kernel, starts and search bounds.
+
+    The starts and bounds are those of scikit-learn's kernels, on which the paper's reference implementation stands.
+
+    Examples
+    --------
+    >>> surrogate_options()["n_restarts"]
+    2
+    """
+    return {
+        "kernel": "matern52",
+        "lengthscale": 1.0,
+        "variance": 1.0,
+        "noise": 1.0,
+        "lengthscale_bounds": (1e-5, 1e5),
+        "variance_bounds": (1e-5, 1e5),
+        "noise_bounds": (1e-5, 1e5),
+        "n_restarts": 2,
+        "tol": 1e-6,
     }

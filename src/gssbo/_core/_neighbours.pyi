@@ -1,0 +1,3 @@
+from gssbo._typing import FloatArray, IndexArray
+
+def before(X: FloatArray, lengthscale: FloatArray, terms: IndexArray, sets: IndexArray) -> None: ...

@@ -12,7 +12,7 @@ pytest.importorskip("sklearn")
 pytest.importorskip("threadpoolctl")
 sys.path.insert(0, str(Path(__file__).parents[1]))  # `bench` is no part of the package
 
-from bench import gate, instructions, peers, plans, report, timing
+from bench import gate, instructions, methods_table, peers, plans, report, timing
 from bench.workloads import Disagreement, Shortfall, Target, Timed, Work, Workload, dense, gaussian_process, loop
 from bench.workloads.base import require_close, require_equal
 from bench.workloads.inputs import history
@@ -369,3 +369,34 @@ def test_peers_that_are_not_installed_are_named(monkeypatch, capsys):
 def test_the_table_of_peers_shows_how_many_times_slower():
     text = peers.table({peers.OURS: {100: 0.01, 5000: 0.02}, "other": {100: 0.5}})
     assert text.splitlines()[-1] == "| other | 0.5 (50x) |  |"
+
+
+# ---- methods
+
+
+def test_the_table_of_methods_has_a_row_for_each_and_shares_of_the_full_data_process(capsys):
+    methods_table.main(["--sizes", "22", "25", "--repeats", "1", "--methods", "gp-ucb", "rembo", "rssbo"])
+    header, _, *rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("|")]
+    assert [cell.strip() for cell in header.split("|")[1:-1]] == ["method", "n = 22", "n = 25", "of gp-ucb at the last"]
+    cells = [[cell.strip() for cell in row.split("|")[1:-1]] for row in rows]
+    assert [each[0] for each in cells] == ["gp-ucb", "rembo", "rssbo"]
+    assert cells[0][3] == "1" and all(float(each[3]) > 0.0 for each in cells)
+    assert all(cell.endswith("s") for each in cells for cell in each[1:3])
+
+
+def test_a_method_that_keeps_everything_is_timed_on_a_history_of_its_own_design(monkeypatch):
+    """So that all of it is in the subspace of those that search one."""
+    sizes = []
+
+    class Watched(methods_table.gssbo.Optimizer):
+        def ask(self):
+            x = super().ask()
+            sizes.append(len(self.retained))
+            return x
+
+    monkeypatch.setattr(methods_table.gssbo, "Optimizer", Watched)
+    methods_table.seconds("hesbo", 24, 2, 1)
+    assert sizes == [0] * 24 + [24, 25, 26]
+    sizes.clear()
+    methods_table.seconds("topk-random", 30, 1, 1)
+    assert sizes == [0] * 20 + [30, 31]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -10,23 +11,49 @@ from typing import Any, NamedTuple
 from gssbo._validation import check_choice
 from gssbo.presets import paper
 
-__all__ = ["METHODS", "Method", "method_options"]
+__all__ = ["ALL", "METHODS", "Method", "method_options"]
 
 ALL = sys.maxsize
 """A subset size no history reaches: every observation stays in the surrogate."""
 
 
 class Method(NamedTuple):
-    """A line of description, and what differs from `gssbo.presets.paper`."""
+    """A line of description, and what differs from `gssbo.presets.paper`.
+
+    Attributes
+    ----------
+    description : str
+    options : mapping
+        Keyword arguments of `gssbo.Optimizer`.
+    module : str, optional
+        A module with a function `options()` that returns more of them. It is imported when the method is asked for, so
+        that it may stand above this one and need packages that are not installed.
+    """
 
     description: str
     options: Mapping[str, Any]
+    module: str | None = None
 
     @property
     def keeps_all(self) -> bool:
-        """Whether the surrogate always sees the whole history."""
+        """Whether no observation is dropped for being one too many."""
         return self.options.get("subset_size") == ALL
 
+    def more_options(self) -> dict[str, Any]:
+        """What the module says.
+
+        Raises
+        ------
+        MissingDependencyError
+            If the module needs a package that is not installed; the message names the extra that brings it.
+        """
+        if self.module is None:
+            return {}
+        found: dict[str, Any] = importlib.import_module(self.module).options()
+        return found
+
+
+EVERYTHING: dict[str, Any] = {"subset_size": ALL}
 
 METHODS: Mapping[str, Method] = MappingProxyType(
     {
@@ -47,7 +74,25 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             "random subset; the newest observation is retained, the initial design is not",
             {"rule": "random", "retain_initial": False},
         ),
-        "gp-ucb": Method("the whole history, no subset: the time of a suggestion grows as n^3", {"subset_size": ALL}),
+        "topk-random": Method(
+            "the best quarter of the subset, the rest at random, nothing retained for its place",
+            {"rule": "topk-random", "retain_initial": False, "retain_newest": False},
+        ),
+        "gp-ucb": Method("the whole history, no subset: the time of a suggestion grows as n^3", EVERYTHING),
+        "lr-first": Method(
+            "LR-First m: a low-rank process on the first m observations", EVERYTHING, "gssbo.baselines.lr_first"
+        ),
+        "mini-meta": Method(
+            "mini-META: distinct points, each suggested until its noise is small",
+            EVERYTHING,
+            "gssbo.baselines.mini_meta",
+        ),
+        "vecchia": Method(
+            "VecchiaBO: every response given its nearest neighbours alone", EVERYTHING, "gssbo.baselines.vecchia"
+        ),
+        "rembo": Method("REMBO: search in a random linear subspace", EVERYTHING, "gssbo.baselines.rembo"),
+        "hesbo": Method("HeSBO: search in a subspace of hashed parameters", EVERYTHING, "gssbo.baselines.hesbo"),
+        "turbo": Method("TuRBO-style: Thompson sampling in a trust region", EVERYTHING, "gssbo.baselines.turbo"),
     }
 )
 
@@ -71,6 +116,8 @@ def method_options(name: str, subset_size: int | str | None = None) -> dict[str,
     ------
     ValueError
         If the name is unknown, or a size is given to a method that keeps all observations.
+    MissingDependencyError
+        If the method needs a package that is not installed.
 
     Examples
     --------
@@ -82,4 +129,4 @@ def method_options(name: str, subset_size: int | str | None = None) -> dict[str,
     if method.keeps_all and subset_size is not None:
         raise ValueError(f"subset_size must not be given with {name!r}, which keeps all observations")
     size = 100 if subset_size is None else subset_size
-    return {**paper(), "subset_size": size, **method.options}
+    return {**paper(), "subset_size": size, **method.options, **method.more_options()}

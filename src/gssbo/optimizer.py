@@ -18,13 +18,16 @@ References
 from __future__ import annotations
 
 import copy
+import functools
 import inspect
 import time
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from scipy.optimize import OptimizeResult
 
+from gssbo import methods
 from gssbo._typing import FloatArray, IndexArray, RngLike
 from gssbo._validation import check_choice, check_flag, check_integer, spawn_generators
 from gssbo.box_strategy import BoxStrategy
@@ -39,12 +42,28 @@ from gssbo.proposals import Proposals
 from gssbo.retention import Retention
 from gssbo.selection.rules import PIVOTED, RULES
 from gssbo.space import Space
-from gssbo.strategy import Strategy
+from gssbo.strategy import Strategy, StrategyFactory
+from gssbo.surrogate import Surrogate
 from gssbo.timings import Timings
 
 __all__ = ["Best", "Optimizer"]
 
-METHODS = ("box", "portfolio")
+OWN = ("box", "portfolio")  # methods that are not another's configuration
+
+Init = TypeVar("Init", bound=Callable[..., None])
+
+
+def _with_method(init: Init) -> Init:
+    """Let the name of a comparison method stand for the options it is made of; those given beside it come first."""
+
+    @functools.wraps(init)
+    def with_method(*args: Any, **options: Any) -> None:
+        name = options.get("method")
+        if isinstance(name, str) and name in methods.METHODS:
+            options = methods.method_options(name, options.get("subset_size")) | options
+        init(*args, **options)
+
+    return cast(Init, with_method)
 
 
 class Best(NamedTuple):
@@ -66,10 +85,11 @@ class Optimizer(Ledger):
         some are not, and dicts where `bounds` is one. Equal ends fix a parameter.
     constraints : LinearConstraint, NonlinearConstraint, or a sequence of them, optional
         Of SciPy; what points must meet to be suggested. A function is called with a point as `ask` gives it.
-    method : {"box", "portfolio"}
+    method : {"box", "portfolio"} or a key of `gssbo.methods.METHODS`
         "box" is the paper's: one Gaussian process over the whole box and uniform candidates. "portfolio" shares the
         suggestions among local and global models by what they gain; it takes `n_init`, `initial_design`,
-        `subset_size` (a number) and `threads`, and refuses the options of the box.
+        `subset_size` (a number) and `threads`, and refuses the options of the box. The others are methods to compare
+        with: all options that are not given are then that method's, in the paper's protocol.
     duplicates : {"avoid", "allow"}
         Whether a point that was told may be suggested again; it may, for a noisy objective. By default no point is
         suggested twice, and a finite space ends in `SpaceExhausted`. Points told twice are two observations either way.
@@ -85,7 +105,7 @@ class Optimizer(Ledger):
         takes longer than `dynamic_factor` times the mean of the first ones, which depends on the machine.
     dynamic_factor : float
         Z of the dynamic rule.
-    rule : {"vector", "scalar", "random", "kmeans++", "maxmin", "residual", "variance", "residual-ratio"}
+    rule : {"vector", "scalar", "random", "kmeans++", "maxmin", "residual", "variance", "residual-ratio", "topk-random"}
         Selection rule.
     retain_initial, retain_newest : bool
         Whether the initial design and the newest observation are always retained.
@@ -104,9 +124,12 @@ class Optimizer(Ledger):
         Keyword arguments of the acquisition class.
     n_candidates : int, optional
         Uniform candidates a suggestion is chosen from; default 10,000 for d <= 10, 5,000 for d <= 50, else 2,000.
-    surrogate : GaussianProcess, optional
+    surrogate : GaussianProcess or another Surrogate, optional
         A template: kernel, bounds, restarts, or fixed hyperparameters (`fit_hyperparameters=False`), with lengthscales
         in units of the sides of the model's cube (see `gssbo.space.parameter`). It is copied.
+    strategy : callable, optional
+        Makes the `gssbo.strategy.Strategy` of a space and the keyword arguments of `gssbo.box_strategy.BoxStrategy`,
+        which is the default.
     threads : int, optional
         Threads for restarts and candidates; default: the processors this process may use, at most 4. Suggestions do
         not depend on it.
@@ -140,6 +163,7 @@ class Optimizer(Ledger):
     True
     """
 
+    @_with_method
     def __init__(
         self,
         bounds: Any,
@@ -161,13 +185,14 @@ class Optimizer(Ledger):
         acquisition: str = "ucb",
         acquisition_options: dict[str, Any] | None = None,
         n_candidates: int | None = None,
-        surrogate: GaussianProcess | None = None,
+        surrogate: Surrogate | None = None,
+        strategy: StrategyFactory | None = None,
         threads: int | None = None,
         rng: RngLike = None,
     ) -> None:
         super().__init__(Space(bounds, constraints), maximize=maximize)
         self.duplicates = check_choice("duplicates", duplicates, ("avoid", "allow"))
-        self.method = check_choice("method", method, METHODS)
+        self.method = check_choice("method", method, (*OWN, *methods.METHODS))
         if self.method == "portfolio":
             _refuse_box_options(
                 dynamic_factor=dynamic_factor,
@@ -181,6 +206,7 @@ class Optimizer(Ledger):
                 acquisition_options=acquisition_options,
                 n_candidates=n_candidates,
                 surrogate=surrogate,
+                strategy=strategy,
             )
         self.n_init = (
             _default_n_init(self.method, self.space.dim)
@@ -199,7 +225,7 @@ class Optimizer(Ledger):
             pool="rotating" if pool == "auto" and self.rule in PIVOTED else pool,
         )
         retention = Retention(buffer, rule=self.rule, refresh=refresh, rng=selection_rng, timings=self.timings)
-        strategy = BoxStrategy(
+        self._strategy: Strategy = (BoxStrategy if strategy is None else strategy)(
             self.space,
             retention=retention,
             refit=refit,
@@ -212,8 +238,7 @@ class Optimizer(Ledger):
             candidate_rng=candidate_rng,
             timings=self.timings,
         )
-        self.refresh, self.n_candidates = retention.refresh, strategy.n_candidates
-        self._strategy: Strategy = strategy
+        self.refresh, self.n_candidates = retention.refresh, getattr(self._strategy, "n_candidates", n_candidates)
         if self.method == "portfolio":
             size = check_integer("subset_size", subset_size, at_least=10)
             self.rule = "residual"
@@ -226,7 +251,7 @@ class Optimizer(Ledger):
             self.space,
             self._history,
             self._pending,
-            Design(self.space, self.n_init, initial_design, design_rng),
+            Design(self.space, self.n_init, initial_design, design_rng, place=self._strategy.place),
             self._strategy,
             repeats=self.duplicates == "allow",
             rng=design_rng,
@@ -336,7 +361,8 @@ class Optimizer(Ledger):
         Raises
         ------
         ValueError
-            If an argument is out of its range, or before anything was told that did not fail.
+            If an argument is out of its range, before anything was told that did not fail, or if the surrogate is not
+            a GaussianProcess of the whole space.
 
         Examples
         --------
@@ -349,8 +375,11 @@ class Optimizer(Ledger):
         """
         with self._lock:
             model = self._current_strategy()
+            surrogate = model.surrogate
+            if not isinstance(surrogate, GaussianProcess):
+                raise ValueError(f"diagnostics are of a GaussianProcess, got the surrogate {surrogate!r}")
             return trust_in_space(
-                self.space, self._history, model.surrogate, model.retained, candidates=candidates,
+                self.space, self._history, surrogate, model.retained, candidates=candidates,
                 rule=self.rule, tolerance=tolerance, max_pool=max_pool, rng=rng,
             )  # fmt: skip
 
@@ -397,8 +426,8 @@ class Optimizer(Ledger):
         return self._strategy.switched_at
 
     @property
-    def surrogate(self) -> GaussianProcess:
-        """The Gaussian process in the unit cube, on responses to be maximised, as last fitted; read only."""
+    def surrogate(self) -> Surrogate:
+        """The surrogate in the unit cube, on responses to be maximised, as last fitted; read only."""
         return self._strategy.surrogate
 
     # ---- how

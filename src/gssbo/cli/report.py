@@ -110,7 +110,7 @@ def _time(summary: dict[str, Any]) -> str:
 def _subset(summary: dict[str, Any]) -> str:
     subset = summary["subset"]
     if subset["asked"] == "all":
-        return f"No subset: the surrogate saw all observations ({subset['retained']} at the last suggestion)."
+        return f"No subset of size M: at the last suggestion the surrogate saw {subset['retained']} observations."
     if subset["M"] is None:
         return "M was not fixed: no iteration was slow enough for the dynamic rule, the surrogate saw all observations."
     if subset["began_at"] is None:

@@ -15,6 +15,7 @@ from gssbo.cli.progress import progress
 from gssbo.cli.report import VALUE_NAMES, report
 from gssbo.cli.summary import summarize
 from gssbo.cli.text import paragraph
+from gssbo.exceptions import MissingDependencyError
 from gssbo.plotting import plot_run
 from gssbo.problems import PROBLEMS
 
@@ -64,7 +65,7 @@ def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
             if options.out.exists() and not options.out.is_dir():
                 raise ValueError(f"--out must be a folder, got the file {str(options.out)!r}")
             options.out.mkdir(parents=True, exist_ok=True)
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, MissingDependencyError) as error:
         parser.error(str(error))
     with progress(run, quiet=options.quiet) as watch:
         run.go(watch)

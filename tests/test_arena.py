@@ -142,8 +142,8 @@ def test_a_record_holds_the_checkpoints_and_the_curve():
     for x in values:
         objective(np.array([x]))
     run = results.describe_run("m", 4, methods.find("random"), objective, 9.0)
-    assert list(run["simple"]) == list(run["cumulative"]) == list(run["seconds"]) == ["100", "200", "250"]
-    for mark in (100, 200, 250):
+    assert list(run["simple"]) == list(run["cumulative"]) == list(run["seconds"]) == ["20", "100", "200", "250"]
+    for mark in (20, 100, 200, 250):
         assert run["simple"][str(mark)] == pytest.approx((values[:mark] ** 2).min(), rel=1e-5)
         assert run["cumulative"][str(mark)] == pytest.approx((values[:mark] ** 2).sum(), rel=1e-5)
     assert run["seconds"]["250"] == 9.0

@@ -73,7 +73,8 @@ def ours(**options: Any) -> Method:
 METHODS: Mapping[str, Method] = MappingProxyType(
     {
         "gssbo": ours(),
-        "gssbo-gp-ei": ours(subset_size=ALL, pool="full", acquisition="log_ei"),
+        "gssbo-gp-ei": ours(method="box", subset_size=ALL, pool="full", acquisition="log_ei"),
+        "paper": ours(**method_options("gssbo")),
         "cma": Method(rivals.cma, ("cma",)),
         "cma-random": Method(rivals.cma_random, ("cma",)),
         "de": Method(rivals.differential_evolution, ("scipy",)),
@@ -82,7 +83,8 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         "random": Method(random),
     }
 )
-"""`gssbo` is the optimizer with all its defaults; `gssbo-gp-ei` keeps every observation and maximises log-EI."""
+"""`gssbo` is the optimizer with all its defaults; `gssbo-gp-ei` keeps every observation and maximises log-EI; `paper`
+is the paper's protocol with its vector rule and M = 100."""
 
 
 def find(name: str, options: Mapping[str, Any] | None = None) -> Method:

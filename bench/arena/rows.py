@@ -40,5 +40,5 @@ PROBLEMS = PAPER + SHAPES
 LONG = ("hartmann6", "levy20-shifted", "rastrigin100-shifted")
 """The problems that are also run for 5,000 evaluations."""
 
-CHECKPOINTS = (100, 200, 300, 500, 1_000, 2_000, 5_000)
+CHECKPOINTS = (20, 100, 200, 300, 500, 1_000, 2_000, 5_000)
 """Evaluations after which a run is looked at; its end is one more."""

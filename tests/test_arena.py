@@ -6,12 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.stats import mannwhitneyu
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # `bench` is no part of the package
 
 from bench.arena import __main__ as commands
-from bench.arena import figure, methods, plan, results, rows, standing
+from bench.arena import figure, methods, plan, results, rows, standing, versus
 from bench.arena import table as tables
 from bench.arena.objective import Objective, Spent
 from gssbo.problems import Problem, get_problem
@@ -345,3 +346,20 @@ def test_result_files_hold_rows_of_the_arena():
         assert str(run["n_evals"]) in run["simple"]
         assert len(run["at"]) == len(run["best"])
         assert not str(run["commit"]).endswith("+")
+
+
+def test_a_comparison_of_cumulative_regrets_after_the_design():
+    def run(method, seed, early, end):
+        cumulative = {"20": early, "100": end}
+        return {"problem": "p", "method": method, "seed": seed, "n_evals": 100, "cumulative": cumulative}
+
+    runs = [run("a", 0, 1.0, 3.0), run("a", 1, 2.0, 6.0), run("a", 2, 0.0, 6.0)]
+    runs += [run("b", 0, 1.0, 9.0), run("b", 1, 1.0, 10.0), run("b", 2, 1.0, 11.0)]
+    assert versus.regrets(runs, "p", "a") == [2.0, 4.0, 6.0]
+    found = versus.compare([2.0, 4.0, 6.0], [8.0, 9.0, 10.0])
+    # Welch by hand: variances 4 and 1, error sqrt(5/3), 50/17 degrees of freedom.
+    half = stats.t.ppf(0.975, 50 / 17) * np.sqrt(5 / 3)
+    assert found == pytest.approx((4 / 9, -5.0 - half, -5.0 + half))
+    assert not found.worse
+    assert not versus.compare([8.0, 9.0, 10.0], [2.0, 4.0, 6.0]).high < 0.0
+    assert "| p | 4 ± 2 (3) | 9 ± 1 (3) | 0.444, better" in versus.table(runs, ["p"], "a", ["b"])

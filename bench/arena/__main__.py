@@ -14,7 +14,7 @@ import numpy as np
 
 from gssbo.problems import get_problem
 
-from . import rows
+from . import rows, versus
 from .figure import draw
 from .methods import Method, find
 from .objective import Objective, Spent
@@ -90,6 +90,12 @@ def table(options: argparse.Namespace) -> int:
     return 0
 
 
+def against(options: argparse.Namespace) -> int:
+    """Print how cumulative regret stands against that of other methods."""
+    print(versus.table(load(options.results), options.problem, options.method, options.others), end="")
+    return 0
+
+
 def plot(options: argparse.Namespace) -> int:
     """Draw the figure."""
     runs = load(options.results)
@@ -155,6 +161,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             show.add_argument("--n-evals", type=int, default=1_000, help="evaluations shown (default: 1000)")
             show.add_argument("--out", type=Path, required=True, metavar="PNG")
         show.set_defaults(command=command)
+
+    duel = commands.add_parser("versus", help="compare cumulative regret after the design, with 95 %% intervals")
+    duel.add_argument("--results", type=Path, nargs="+", required=True, help="files or folders of results")
+    duel.add_argument("--method", required=True)
+    duel.add_argument("--others", type=lambda text: text.split(","), required=True, help="methods, separated by commas")
+    duel.add_argument("--problem", type=problems, default=list(rows.PAPER), help=groups)
+    duel.set_defaults(command=against)
 
     options = parser.parse_args(arguments)
     if options.command is run and options.options and not options.label:

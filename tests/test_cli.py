@@ -14,14 +14,15 @@ import numpy as np
 import pytest
 
 import gssbo
+from gssbo._text import clock, number
 from gssbo.cli import main
 from gssbo.cli.loop import start
-from gssbo.cli.progress import LiveProgress, PlainProgress, clock, progress
 from gssbo.cli.report import report
 from gssbo.cli.summary import FRESH, summarize
-from gssbo.cli.text import WIDTH, number, table
+from gssbo.cli.text import WIDTH, table
 from gssbo.methods import METHODS, method_options
 from gssbo.problems import PROBLEMS, get_problem
+from gssbo.progress import LiveProgress, PlainProgress, Standing, make_display
 
 SHORT = ["--n-evals", "25", "--quiet"]  # five iterations after the design
 
@@ -251,16 +252,16 @@ def test_plain_progress_goes_to_stderr_alone(capsys: pytest.CaptureFixture[str])
 def test_plain_progress_writes_at_most_one_line_an_interval() -> None:
     for every, expected in ((1e9, 2), (0.0, 25)):
         stream, run = io.StringIO(), short_run()
-        with PlainProgress(stream, every) as watch:
-            run.go(watch)
+        with PlainProgress("levy2", stream, every) as show:
+            run.go(show)
         assert len(stream.getvalue().splitlines()) == expected
 
 
 def test_live_progress_draws_the_state() -> None:
     console = pytest.importorskip("rich.console").Console(file=io.StringIO(), force_terminal=True, width=100)
     run = short_run()
-    with LiveProgress(run, console) as watch:
-        run.go(watch)
+    with LiveProgress("levy2", run.n_evals, console) as show:
+        run.go(show)
     drawn = console.file.getvalue()
     assert "25/25" in drawn
     assert "retained 22 of 25" in drawn
@@ -268,13 +269,12 @@ def test_live_progress_draws_the_state() -> None:
 
 def test_live_progress_is_for_terminals_and_needs_rich(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("rich")
-    run = short_run()
-    assert isinstance(progress(run, quiet=False), PlainProgress)
+    assert isinstance(make_display("levy2", 25), PlainProgress)
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    assert isinstance(progress(run, quiet=False), LiveProgress)
+    assert isinstance(make_display("levy2", 25), LiveProgress)
     monkeypatch.setitem(sys.modules, "rich.progress", None)
-    assert isinstance(progress(run, quiet=False), PlainProgress)
+    assert isinstance(make_display("levy2", 25), PlainProgress)
 
 
 def test_quiet_shows_nothing(capsys: pytest.CaptureFixture[str]) -> None:
@@ -288,8 +288,8 @@ def test_quiet_shows_nothing(capsys: pytest.CaptureFixture[str]) -> None:
 def test_interrupt_keeps_what_was_found() -> None:
     run = short_run()
 
-    def stop_at_24(run: Any) -> None:
-        if run.optimizer.n_told == 24:
+    def stop_at_24(standing: Standing) -> None:
+        if standing.n_done == 24:
             raise KeyboardInterrupt
 
     run.go(stop_at_24)

@@ -224,3 +224,51 @@ def test_only_pending_suggestions_are_forgotten(what):
     with pytest.raises(ValueError, match=r"^x or id must be of a pending suggestion, got "):
         opt.forget(**what)
     assert books(opt) == before
+
+
+# ---- points to be suggested first, and observations made before
+
+
+def test_what_is_enqueued_is_suggested_first_and_in_order():
+    first = [POINT, {**POINT, "n": 4}, {**POINT, "c": "u"}]
+    opt, twin = (Optimizer(MIXED, n_init=3, rng=0) for _ in range(2))
+    opt.enqueue(first[:2])
+    opt.enqueue(first[2])
+    assert opt.queue == first and opt.pending == []
+    suggestions = [*opt.ask(2, ids=True), *opt.ask(2, ids=True)]
+    assert [s.x for s in suggestions[:3]] == first and opt.queue == []
+    assert [s.id for s in suggestions] == [0, 1, 2, 3] and opt.pending == suggestions
+    assert suggestions[3].x == twin.ask()  # then the design, from its beginning
+    assert opt.n_suggested == 0
+    opt.tell(suggestions[1], 2.0)
+    assert opt.n_told == 1 and opt.n_prior == 0
+
+
+def test_points_of_the_queue_are_taken_as_they_are():
+    opt = Optimizer([range(2)], rng=0)
+    opt.tell([[0], [1]], [1.0, 2.0])
+    opt.enqueue([[1], [1]])
+    assert opt.ask(5) == [[1], [1]]
+    with pytest.raises(ValueError, match=r"^x must lie within bounds, got 2 "):
+        opt.enqueue([2])
+
+
+def test_a_model_sees_the_queue_only_when_it_is_asked_for():
+    opt, twin = (Optimizer([(0.0, 1.0)], n_init=3, n_candidates=100, rng=0) for _ in range(2))
+    for each in (opt, twin):
+        each.tell([[0.1], [0.5], [0.8]], [3.0, 1.0, 2.0])
+    opt.enqueue(0.25)
+    opt.forget(opt.ask())
+    assert opt.ask().tolist() == twin.ask().tolist()
+    assert (opt.n_suggested, twin.n_suggested) == (1, 1)
+
+
+def test_prior_observations_are_told_apart_by_their_number():
+    opt = Optimizer([(0.0, 1.0)], rng=0)
+    opt.tell_prior([[0.1], [0.2]], [1.0, np.nan], noise_std=0.5)
+    opt.tell(opt.ask(), 0.5)
+    opt.tell_prior(0.9, 0.25)
+    assert (opt.n_told, opt.n_prior, opt.n_failed, opt.best_y, opt.best_index) == (4, 3, 1, 0.25, 3)
+    with pytest.raises(ValueError, match=r"^b must have 2 entries, got 1"):
+        opt.tell_prior([[0.1], [0.2]], [1.0], names=("a", "b"))
+    assert opt.n_prior == 3

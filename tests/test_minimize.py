@@ -363,11 +363,11 @@ def test_ctrl_c_in_the_callback():
 def test_ctrl_c_during_a_suggestion(monkeypatch):
     original, calls = gssbo.Optimizer.ask, []
 
-    def ask(self):
+    def ask(self, *arguments, **options):
         calls.append(1)
         if len(calls) == 9:
             raise KeyboardInterrupt
-        return original(self)
+        return original(self, *arguments, **options)
 
     monkeypatch.setattr(gssbo.Optimizer, "ask", ask)
     result = run()

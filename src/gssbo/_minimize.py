@@ -1,28 +1,17 @@
-"""`minimize`: the loop around an objective, with SciPy's calling conventions."""
+"""`minimize`: from an objective and a space to a result, with SciPy's calling conventions."""
 
 from __future__ import annotations
 
-import copy
-import math
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from scipy.optimize import OptimizeResult
 
+from gssbo._run import run
 from gssbo._typing import ArrayLike, RngLike
-from gssbo._validation import check_integer
-from gssbo.exceptions import SpaceExhausted
 from gssbo.optimizer import Optimizer
 
 __all__ = ["minimize"]
-
-MESSAGES = {
-    0: "The budget of evaluations is spent.",
-    1: "The callback asked to stop.",
-    2: "Interrupted by the user; everything evaluated so far is here.",
-    3: "The space is exhausted: every point of it was evaluated.",
-}
 
 
 def minimize(
@@ -32,10 +21,16 @@ def minimize(
     n_evals: int,
     x0: Any = None,
     y0: ArrayLike | None = None,
-    args: tuple[Any, ...] = (),
+    args: Any = (),
     maximize: bool = False,
     catch: type[Exception] | tuple[type[Exception], ...] = (),
-    callback: Callable[[OptimizeResult], Any] | None = None,
+    workers: Any = 1,
+    batch_size: int | None = None,
+    timeout: float | None = None,
+    target: float | None = None,
+    patience: int | None = None,
+    callback: Callable[..., Any] | None = None,
+    progress: Any = False,
     rng: RngLike = None,
     **optimizer_options: Any,
 ) -> OptimizeResult:
@@ -57,14 +52,32 @@ def minimize(
         Their values. The first `n_init` of them count as the initial design, and beyond 4 M observations the default
         pool offers the newest only: shuffle old data, or use `pool="full"`.
     args : tuple
-        Further arguments of `fun`.
+        Further arguments of `fun`; what is no tuple is a single one.
     maximize : bool
         Whether to maximise instead.
     catch : exception class or tuple of them
         Exceptions of `fun` by which an evaluation fails and the run goes on; any other ends it.
+    workers : int, concurrent.futures.Executor, map-like callable or distributed.Client
+        Who evaluates. 1: this process. A larger number: so many processes, which are sent `fun`, so it must be of a
+        module; -1: one for each processor. An executor, and the client of a Dask cluster, are kept as busy as they
+        are large. But for a map-like, which takes batches, a new suggestion goes out as soon as a value arrives.
+    batch_size : int, optional
+        Evaluations at a time for an executor or a client, points in a batch for a map-like; needed only where
+        `workers` does not tell.
+    timeout : float, optional
+        Seconds after which no evaluation starts. What is running is waited for, not killed. 0 is no evaluation at all.
+    target : float, optional
+        The run ends when the best observed value is as good as this.
+    patience : int, optional
+        The run ends after so many evaluations in a row, design included, without an improvement on the best value.
     callback : callable, optional
         Called after each evaluation with an OptimizeResult of `x`, `fun` (best so far), `nfev`, `x_last`, `fun_last`,
-        `retained_size`, `ask_seconds`, `timings`; a true return value or StopIteration ends the run.
+        `retained_size`, `ask_seconds`, `timings`; by keyword where it has a parameter `intermediate_result`, as SciPy
+        does. A true return value or StopIteration ends the run.
+    progress : bool or callable
+        Whether to show on stderr how far the run is: a live display on a terminal where rich is installed (the extra
+        "cli"), else a line every five seconds. Or a callable that takes a `gssbo.progress.Standing` after each
+        evaluation, entered as a context manager if it is one.
     rng : None, int or numpy.random.Generator
     **optimizer_options
         Any other argument of `gssbo.Optimizer`, for example `**gssbo.presets.paper(100)`.
@@ -72,121 +85,70 @@ def minimize(
     Returns
     -------
     scipy.optimize.OptimizeResult
-        `x`, `fun`, `success`, `status` (0 budget spent, 1 stopped by the callback, 2 interrupted, 3 all points of a
-        finite space evaluated), `message`, `nfev`, `nit` (suggestions made by the model), and what `Optimizer.result`
-        has: `x_model`, `fun_model`, `fun_model_std`, `n_failed`, `x_iters` (n points), `func_vals` (n,) with the prior
-        observations first, `retained`, `M`, `switched_at`, `timings` (seconds; the objective is not included).
-        Ctrl-C ends the run with `success=False` and everything evaluated so far.
+        `x`, `fun`, `success`, `status`, `message`, `nfev`, `nit` (suggestions made by the model), `failures` (pairs
+        `x`, `reason`), and what `Optimizer.result` has: `x_model`, `fun_model`, `fun_model_std`, `n_failed`, `x_iters`
+        (n points), `func_vals` (n,) in the order they were told, with the prior observations first, `retained`, `M`,
+        `switched_at`, `timings` (seconds; the objective is not included). `status` is 0 budget spent, 1 stopped by the
+        callback, 2 interrupted, 3 all points of a finite space evaluated, 4 time over, 5 target reached, 6 patience
+        lost; in a `partial_result` 7, ended by an exception.
 
     Raises
     ------
     ValueError
-        If an argument is out of its range, or `fun` returns something that is not one number, or infinitely good.
+        If an argument is out of its range, `fun` cannot be sent to other processes, or returns something that is not
+        one number, or infinitely good.
     Exception
         Whatever `fun` or `callback` raises, unchanged but for the attribute `partial_result`, an OptimizeResult of
-        everything told before.
+        everything told before. An evaluation is told before the callback hears of it; one that raised is not told.
+
+    Notes
+    -----
+    Ctrl-C ends the run with `success=False` and everything evaluated so far. It and an exception cancel what other
+    workers have in hand; processes of our own are ended, threads and a cluster finish it unheard. Any other end waits
+    for it and tells it. A batch is told as a whole.
+
+    The crash of a worker is a failed evaluation. Of a number of processes, only the one that died is lost, and
+    replaced. A `ProcessPoolExecutor` breaks as a whole: all that it had in hand is evaluated once more, each in a pool
+    of one process like it, and so is all that follows; what breaks its own pool has failed. On a Dask cluster, an
+    evaluation whose worker is lost has failed, and what was only waiting there goes to another worker.
+
+    With one worker and a seed a run repeats itself; with several, values arrive in an order that does not.
 
     Examples
     --------
     >>> result = minimize(lambda x: (x[0] - 1.0) ** 2 + x[1] ** 2, [(-5, 5), (-5, 5)], n_evals=40, rng=0)
     >>> bool(result.fun < 0.1), result.nfev
     (True, 40)
+
+    Four evaluations at a time, in threads, until one is good enough or a minute is over:
+
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> with ThreadPoolExecutor(4) as executor:
+    ...     result = minimize(
+    ...         lambda x: 1.0 / x["n"], {"n": range(1, 9)}, n_evals=99, workers=executor, target=0.125, timeout=60
+    ...     )
+    >>> result.x, result.message
+    ({'n': 8}, 'The target is reached.')
     """
-    if not callable(fun):
-        raise ValueError(f"fun must be callable, got {fun!r}")
-    if callback is not None and not callable(callback):
-        raise ValueError(f"callback must be callable, got {callback!r}")
-    if not isinstance(args, tuple):
-        raise ValueError(f"args must be a tuple, got {args!r}")
-    caught: tuple[Any, ...] = catch if isinstance(catch, tuple) else (catch,)
-    if not all(isinstance(kind, type) and issubclass(kind, Exception) for kind in caught):
-        raise ValueError(f"catch must be an exception class or a tuple of them, got {catch!r}")
-    budget = check_integer("n_evals", n_evals, at_least=1)
     optimizer = Optimizer(bounds, maximize=maximize, rng=rng, **optimizer_options)
-    queue = _first_points(optimizer, x0, y0)
-    n_prior = optimizer.n_told
-    worst = -math.inf if optimizer.maximize else math.inf
-    status, n_suggested = 0, 0
-    try:
-        for evaluated in range(budget):
-            planned = next(queue, None)
-            try:
-                x = optimizer.ask() if planned is None else planned
-            except SpaceExhausted:
-                status = 3
-                break
-            n_suggested += planned is None and optimizer.n_told >= optimizer.n_init
-            try:
-                value = _number(fun(copy.copy(x), *args), worst)
-            except caught:
-                value = math.nan
-            optimizer.tell(x, value)
-            if callback is not None and _stops(callback, _progress(optimizer, evaluated + 1, x, value)):
-                status = 1
-                break
-    except KeyboardInterrupt:
-        status = 2
-    except Exception as error:
-        # Nothing evaluated is lost: whoever catches the error finds it there.
-        error.partial_result = optimizer.result()  # type: ignore[attr-defined]
-        error.add_note(
-            f"gssbo.minimize: this ended the run at evaluation {optimizer.n_told - n_prior + 1}; everything told "
-            "before is in the attribute `partial_result` of this exception."
-        )
-        raise
-    result = optimizer.result()
-    result.update(
-        success=status != 2,
-        status=status,
-        message=MESSAGES[status],
-        nfev=optimizer.n_told - n_prior,
-        nit=n_suggested,
-    )
-    return result
-
-
-def _first_points(optimizer: Optimizer, x0: Any, y0: ArrayLike | None) -> Any:
-    """Tell prior observations, or return an iterator over points to evaluate first."""
     if x0 is None:
         if y0 is not None:
             raise ValueError("y0 must come with x0, got y0 alone")
-        return iter(())
-    if y0 is not None:
-        optimizer.tell_named("x0", x0, "y0", y0)
-        return iter(())
-    rows, _ = optimizer.space.read("x0", x0)
-    return iter(optimizer.space.show(rows))
-
-
-def _number(value: Any, worst: float) -> float:
-    """One number: finite, or NaN or `worst` for a failed evaluation; True is 1."""
-    try:
-        array = np.asarray(value)
-        text = isinstance(value, str | bytes | bytearray | memoryview)
-        if array.size == 1 and array.dtype.kind in "fiubO" and not text and not np.ma.is_masked(value):
-            item = array.reshape(()).item()
-            if item is not None and not isinstance(item, str | bytes) and (number := float(item)) != -worst:
-                return number
-    except (TypeError, ValueError, OverflowError):
-        pass
-    raise ValueError(f"fun must return one real number, or NaN or {worst} where it failed, got {value!r}")
-
-
-def _stops(callback: Callable[[OptimizeResult], Any], progress: OptimizeResult) -> bool:
-    try:
-        return bool(callback(progress))
-    except StopIteration:
-        return True
-
-
-def _progress(optimizer: Optimizer, n_evaluated: int, x: Any, value: float) -> OptimizeResult:
-    return OptimizeResult(
-        x=optimizer.best_x,
-        fun=optimizer.best_y,
-        nfev=n_evaluated,
-        x_last=x,
-        fun_last=value,
-        retained_size=len(optimizer.retained),
-        ask_seconds=optimizer.last_ask_seconds,
-        timings=optimizer.timings,
+    elif y0 is not None:
+        optimizer.tell_prior(x0, y0, names=("x0", "y0"))
+    else:
+        optimizer.enqueue(x0, name="x0")
+    return run(
+        optimizer,
+        fun,
+        n_evals=n_evals,
+        args=args,
+        catch=catch,
+        workers=workers,
+        batch_size=batch_size,
+        timeout=timeout,
+        target=target,
+        patience=patience,
+        callback=callback,
+        progress=progress,
     )

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
-__all__ = ["default_threads", "run_all"]
+__all__ = ["default_threads", "run_all", "usable_processors"]
 
 Result = TypeVar("Result")
 
@@ -53,10 +53,14 @@ def _serve(jobs: SimpleQueue[Callable[[], None]]) -> None:
 _workers = _Workers()
 
 
+def usable_processors() -> int:
+    """Processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+
+
 def default_threads() -> int:
     """Processors this process may use, at most 4."""
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
-    return min(usable, MOST)
+    return min(usable_processors(), MOST)
 
 
 def run_all(tasks: Sequence[Callable[[], Result]], threads: int) -> list[Result]:

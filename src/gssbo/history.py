@@ -95,11 +95,14 @@ class History:
         self._unit[self._n : n] = unit
         self._y[self._n : n] = y
         failed = np.isnan(y)
+        best, n_failed = self._best, self.n_failed + int(failed.sum())
         if not failed.all():
             leader = self._n + int(np.argmax(np.where(failed, -np.inf, y)))
-            if self._best < 0 or self._y[leader] > self._y[self._best]:
-                self._best = leader
-        self.n_failed += int(failed.sum())
+            if best < 0 or self._y[leader] > self._y[best]:
+                best = leader
+        # Ctrl-C interrupts no assignments in a row: all of this is told, or none.
+        self._best = best
+        self.n_failed = n_failed
         self._n = n
 
     def seen(self, rows: NDArray[Any]) -> NDArray[np.bool_]:

@@ -43,6 +43,7 @@ class Ledger:
         self._sign = 1.0 if self.maximize else -1.0
         self._history = History(space.dim, space.empty())
         self._pending = Pending(space.dim)
+        self._n_prior = 0
         self._lock = threading.RLock()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -78,21 +79,86 @@ class Ledger:
         """
         self._tell(x, y, id=id, noise_std=noise_std, failed=failed)
 
-    def tell_named(self, x_name: str, x: Any, y_name: str, y: Any) -> None:
-        """`tell`, with other names for its arguments in messages."""
-        self._tell(x, y, names=(x_name, y_name))
+    def tell_prior(self, x: Any, y: Any, *, noise_std: Any = None, names: tuple[str, str] = ("x", "y")) -> None:
+        """Add observations made before this run: as `tell` does, but they are not counted as evaluations of it.
 
-    def _tell(self, x: Any, y: Any, **options: Any) -> None:
+        Parameters
+        ----------
+        x : point or points
+        y : float or array of shape (n,)
+        noise_std : float or array of shape (n,), optional
+            As for `tell`.
+        names : (str, str)
+            What messages call x and y.
+
+        Raises
+        ------
+        ValueError
+            As for `tell`.
+
+        Examples
+        --------
+        >>> ledger = Ledger(Space([(0, 1)]))
+        >>> ledger.tell_prior([[0.1], [0.2]], [3.0, 4.0])
+        >>> ledger.tell(0.3, 5.0)
+        >>> ledger.n_told, ledger.n_prior
+        (3, 2)
+        """
+        self._tell(x, y, prior=True, noise_std=noise_std, names=names)
+
+    def _tell(self, x: Any, y: Any, *, prior: bool = False, **options: Any) -> None:
         with self._lock:
             new = read_observations(self.space, self._pending, self._history, x, y, sign=self._sign, **options)
             if len(new.y) == 0:
                 return
-            first = len(self._history)
-            self._history.append(new.rows, self.space.to_unit(new.rows), new.y, new.noise_std)
-            for k, number in enumerate(new.ids):
-                if number is not None:
-                    self._pending.settle(number, first + k)
-            self._pending.expire(len(self._history))
+            first, n_prior = len(self._history), self._n_prior + prior * len(new.y)
+            units = self.space.to_unit(new.rows)
+            try:
+                self._history.append(new.rows, units, new.y, new.noise_std)
+                self._n_prior = n_prior
+                self._settle(new.ids, first)
+            except KeyboardInterrupt:
+                if len(self._history) > first:  # told: what goes with it is not left out
+                    self._n_prior = n_prior
+                    self._settle(new.ids, first)
+                raise
+
+    def _settle(self, ids: list[int | None], first: int) -> None:
+        """Close the suggestions that were told, as number `first` of the history and on."""
+        for k, number in enumerate(ids):
+            if number is not None:
+                self._pending.settle(number, first + k)
+        self._pending.expire(len(self._history))
+
+    def enqueue(self, x: Any, *, name: str = "x") -> None:
+        """Have `ask` suggest these points next, in order, before the design and the model.
+
+        They are suggestions like any others: pending once asked, with ids, counted as evaluations. They are taken as
+        they are, told before or not, within the constraints or not.
+
+        Parameters
+        ----------
+        x : point or points
+            As for `tell`.
+        name : str
+            What messages call x.
+
+        Raises
+        ------
+        ValueError
+            If a point is not of the space.
+
+        Examples
+        --------
+        >>> from gssbo import Optimizer
+        >>> opt = Optimizer([(-5, 5), (-5, 5)], rng=0)
+        >>> opt.enqueue([[0.0, 0.0], [1.0, 2.0]])
+        >>> opt.ask(), opt.ask(), len(opt.queue)
+        (array([0., 0.]), array([1., 2.]), 0)
+        """
+        with self._lock:
+            rows, _ = self.space.read(name, x)
+            self._pending.queue.extend(rows)
 
     def forget(self, x: Any = None, *, id: int | None = None) -> None:
         """Drop a pending suggestion, by its point or its id; without either, drop them all.
@@ -124,6 +190,11 @@ class Ledger:
         return len(self._history)
 
     @property
+    def n_prior(self) -> int:
+        """Of those, observations that are not evaluations of this run: told by `tell_prior`."""
+        return self._n_prior
+
+    @property
     def n_failed(self) -> int:
         """Evaluations told that failed."""
         return self._history.n_failed
@@ -139,6 +210,13 @@ class Ledger:
             return [Suggestion(*pair) for pair in zip(numbers, points, strict=True)]
 
     @property
+    def queue(self) -> list[Any]:
+        """Points to be suggested before any others, in order."""
+        with self._lock:
+            rows = self._pending.queue
+            return list(self.space.show(np.stack(list(rows)))) if rows else []
+
+    @property
     def X(self) -> Any:
         """Points told, in order: an array (n, d), or a list of lists or dicts; a copy."""
         return self.space.show(self._history.X)
@@ -152,6 +230,11 @@ class Ledger:
     def best_x(self) -> Any:
         """Point of the best value observed, the first of equals; None before there is one."""
         return self._point(self._history.best) if self._history.best >= 0 else None
+
+    @property
+    def best_index(self) -> int | None:
+        """Its index among the points told, counted from 0; None before there is one."""
+        return self._history.best if self._history.best >= 0 else None
 
     @property
     def best_y(self) -> float | None:

@@ -270,8 +270,8 @@ class Optimizer(Ledger):
     def ask(self, n: int | None = None, *, ids: bool = False) -> Any:
         """Suggest a point to evaluate, or several.
 
-        The initial design first; then the best candidate under the surrogate of the retained subset. What is suggested
-        is pending until it is told: asking again without telling gives another point.
+        What was enqueued first, and the initial design; then the best candidate under the surrogate of the retained
+        subset. What is suggested is pending until it is told: asking again without telling gives another point.
 
         Parameters
         ----------
@@ -409,6 +409,11 @@ class Optimizer(Ledger):
             )
 
     # ---- what users see
+
+    @property
+    def n_suggested(self) -> int:
+        """Suggestions made that were neither enqueued nor of the initial design."""
+        return self._proposals.n_suggested
 
     @property
     def retained(self) -> IndexArray:

@@ -1,7 +1,8 @@
-"""Pending suggestions: asked and not told yet; and what became of the others."""
+"""Pending suggestions: asked and not told yet; what became of the others; and points to be suggested first."""
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,6 +39,11 @@ class Pending:
     >>> pending.settle(0, index=7)
     >>> pending.ids, pending.unit, pending.outcome(0)
     ([1], array([[0.5]]), 7)
+
+    Attributes
+    ----------
+    queue : deque of ndarray
+        Rows of the space to be suggested before any others, in order.
     """
 
     def __init__(self, dim: int) -> None:
@@ -45,6 +51,7 @@ class Pending:
         self._outcomes: list[int] = []
         self._open: dict[int, tuple[NDArray[Any], FloatArray, int]] = {}
         self._by_key: dict[bytes, list[int]] = {}
+        self.queue: deque[NDArray[Any]] = deque()
 
     def __len__(self) -> int:
         return len(self._open)
@@ -106,6 +113,12 @@ class Pending:
         self._close(number)
         self._outcomes[number] = FORGOTTEN
 
+    def withdraw(self, n_asked: int) -> None:
+        """Strike out all but the first so many suggestions, half made ones too, as if they had never been."""
+        for number in [number for number in self._open if number >= n_asked]:
+            self._close(number)
+        del self._outcomes[n_asked:]
+
     def expire(self, n_told: int) -> None:
         """Forget those made a thousand observations ago: whoever asked does not tell."""
         while self._open:
@@ -115,9 +128,13 @@ class Pending:
             self.forget(oldest)
 
     def _close(self, number: int) -> None:
-        entry = self._open.pop(number, None)
+        """Take a suggestion out of the books; where Ctrl-C interrupts this, once more completes it."""
+        entry = self._open.get(number)
         if entry is not None:
             key = entry[0].tobytes()
-            self._by_key[key].remove(number)
-            if not self._by_key[key]:
-                del self._by_key[key]
+            others = [other for other in self._by_key.get(key, []) if other != number]
+            if others:
+                self._by_key[key] = others
+            else:
+                self._by_key.pop(key, None)
+            self._open.pop(number, None)

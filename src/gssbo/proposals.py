@@ -1,4 +1,4 @@
-"""Proposals: where the next suggestions come from. The initial design first, then a strategy, then anywhere.
+"""Proposals: where the next suggestions come from. The queue first, the initial design, a strategy, then anywhere.
 
 A strategy may propose any points of the model's cube: they are taken to the nearest realisable ones here, and those
 that are told, pending or infeasible give way to a neighbour. A strategy that minds them itself does better.
@@ -40,6 +40,8 @@ class Proposals:
     ----------
     n_modelled : int
         Observations held when the strategy was last updated.
+    n_suggested : int
+        Suggestions made that are neither of the queue nor of the design.
     """
 
     def __init__(
@@ -57,6 +59,7 @@ class Proposals:
         self._admission = Admission(space, history, pending, repeats=repeats)
         self._design, self._strategy, self._rng = design, strategy, rng
         self.n_modelled = 0
+        self.n_suggested = 0
 
     def make(self, n: int) -> list[int]:
         """Ids of n new pending suggestions; fewer where a finite space has no more, or no more feasible ones show.
@@ -66,14 +69,10 @@ class Proposals:
         SpaceExhausted, InfeasibleError
             If there is none at all. Nothing is pending then that was not before, as after any other exception.
         """
-        ids: list[int] = []
-        n_taken = self._design.n_taken
+        n_asked, n_taken, queue = self._pending.n_asked, self._design.n_taken, self._pending.queue.copy()
         try:
-            while len(ids) < n and len(self._history) < self._design.size:
-                point = self._design.take()
-                if point is None:
-                    break
-                ids += self._enter(point[None, :])
+            ids = self._planned(n)
+            n_planned = len(ids)
             try:
                 if len(ids) < n:
                     self._admission.require_more()
@@ -85,10 +84,25 @@ class Proposals:
                 if not ids:
                     raise
         except BaseException:
-            for number in ids:
-                self._pending.forget(number)
+            self._pending.withdraw(n_asked)
+            self._pending.queue = queue
             self._design.n_taken = n_taken
             raise
+        self.n_suggested += len(ids) - n_planned
+        return ids
+
+    def _planned(self, n: int) -> list[int]:
+        """Up to n ids from the queue, then from the design."""
+        ids: list[int] = []
+        while len(ids) < n and self._pending.queue:
+            row = self._pending.queue.popleft()
+            unit = self._space.to_unit(np.stack([row]))[0]
+            ids.append(self._pending.add(row, unit, n_told=len(self._history)))
+        while len(ids) < n and len(self._history) < self._design.size:
+            point = self._design.take()
+            if point is None:
+                break
+            ids += self._enter(point[None, :])
         return ids
 
     def _modelled(self, n: int) -> FloatArray:

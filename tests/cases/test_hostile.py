@@ -130,7 +130,7 @@ def test_what_is_no_number_is_named(value):
 
 
 def test_arguments_of_minimize_are_checked_before_the_first_evaluation():
-    for options, name in (({"callback": 3}, "callback"), ({"args": 3}, "args")):
+    for options, name in (({"callback": 3}, "callback"), ({"progress": 3}, "progress"), ({"workers": []}, "workers")):
         with pytest.raises(ValueError, match=f"^{name} must be"):
             gssbo.minimize(lambda x: pytest.fail("evaluated"), [(0, 1)], n_evals=3, **options)
 

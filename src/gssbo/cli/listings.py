@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from gssbo.cli.text import WIDTH, number, paragraph, table
+from gssbo._text import number
+from gssbo.cli.text import WIDTH, paragraph, table
 from gssbo.methods import METHODS
 from gssbo.problems import PROBLEMS, Problem, get_problem
 

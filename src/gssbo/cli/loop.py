@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from gssbo.methods import method_options
 from gssbo.optimizer import Optimizer
 from gssbo.problems import Problem, get_problem
+from gssbo.progress import Show, Standing
 
 __all__ = ["Run", "start"]
 
@@ -46,8 +45,8 @@ class Run:
     ask_seconds: list[float] = field(default_factory=list)
     interrupted: bool = False
 
-    def go(self, watch: Callable[[Run], Any]) -> None:
-        """Spend the budget, or as much of it as Ctrl-C allows; `watch` is called after each evaluation."""
+    def go(self, show: Show) -> None:
+        """Spend the budget, or as much of it as Ctrl-C allows; `show` is called after each evaluation."""
         optimizer, spent = self.optimizer, 0.0
         try:
             while optimizer.n_told < self.n_evals:
@@ -59,15 +58,24 @@ class Run:
                 self.ask_seconds.append(optimizer.last_ask_seconds)
                 self.optimizer_seconds.append(optimizer.timings.total)
                 self.objective_seconds.append(spent)
-                watch(self)
+                show(self.standing)
         except KeyboardInterrupt:
             self.interrupted = True
 
     @property
-    def recent_ask_ms(self) -> float:
-        """Median milliseconds of the model's latest suggestions, the initial design apart; 0 before the first."""
-        modelled = self.ask_seconds[self.optimizer.n_init :]
-        return 1e3 * float(np.median(modelled[-RECENT:])) if modelled else 0.0
+    def standing(self) -> Standing:
+        """How far the run has come."""
+        optimizer = self.optimizer
+        modelled = self.ask_seconds[optimizer.n_init :]
+        return Standing(
+            n_evals=self.n_evals,
+            n_done=optimizer.n_told,
+            best=optimizer.best_y,
+            ask_seconds=float(np.median(modelled[-RECENT:])) if modelled else 0.0,
+            n_told=optimizer.n_told,
+            n_retained=len(optimizer.retained),
+            n_failed=optimizer.n_failed,
+        )
 
 
 def start(name: str, *, dim: int | None, method: str, subset_size: int | str | None, seed: int, n_evals: int) -> Run:

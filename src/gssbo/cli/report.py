@@ -5,7 +5,8 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
-from gssbo.cli.text import WIDTH, heading, number, paragraph, table
+from gssbo._text import number
+from gssbo.cli.text import WIDTH, heading, paragraph, table
 
 __all__ = ["VALUE_NAMES", "report"]
 

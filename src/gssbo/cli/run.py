@@ -11,13 +11,13 @@ from typing import Any
 
 from gssbo.cli.listings import methods_table
 from gssbo.cli.loop import Run, start
-from gssbo.cli.progress import progress
 from gssbo.cli.report import VALUE_NAMES, report
 from gssbo.cli.summary import summarize
 from gssbo.cli.text import paragraph
 from gssbo.exceptions import MissingDependencyError
 from gssbo.plotting import plot_run
 from gssbo.problems import PROBLEMS
+from gssbo.progress import display_for, make_display
 
 __all__ = ["add_commands"]
 
@@ -67,8 +67,9 @@ def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
             options.out.mkdir(parents=True, exist_ok=True)
     except (ValueError, OSError, MissingDependencyError) as error:
         parser.error(str(error))
-    with progress(run, quiet=options.quiet) as watch:
-        run.go(watch)
+    title, budget = run.problem.name, run.n_evals
+    with display_for(False, budget) if options.quiet else make_display(title, budget) as show:
+        run.go(show)
     summary = summarize(run)
     unwritten = None
     try:

@@ -77,7 +77,7 @@ def summarize(run: Run) -> dict[str, Any]:
             "shares_percent": optimizer.timings.shares(),
             "total_seconds": optimizer.timings.total,
             "objective_seconds": run.objective_seconds[-1] if run.objective_seconds else 0.0,
-            "recent_ask_ms": run.recent_ask_ms,
+            "recent_ask_ms": 1e3 * run.standing.ask_seconds,
         },
     }
 

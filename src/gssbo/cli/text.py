@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-__all__ = ["WIDTH", "heading", "number", "paragraph", "table"]
+__all__ = ["WIDTH", "heading", "paragraph", "table"]
 
 WIDTH = 100
 
@@ -39,18 +39,3 @@ def table(rows: Sequence[Sequence[str]], *, header: Sequence[str] = (), left: in
         for line in lines
     )
     return "\n".join("  ".join(cells).rstrip() for cells in padded)
-
-
-def number(value: float | None, digits: int = 4) -> str:
-    """Return a number in few significant digits, with thousands separated; nothing for None.
-
-    Examples
-    --------
-    >>> number(0.27303), number(12345.678), number(1.5e-7), number(3)
-    ('0.273', '12,346', '1.5e-07', '3')
-    """
-    if value is None:
-        return ""
-    if isinstance(value, int) or 1000 <= abs(value) < 1e9:
-        return f"{value:,.0f}"
-    return f"{value:.{digits}g}"

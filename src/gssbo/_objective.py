@@ -1,0 +1,94 @@
+"""The objective as a worker sees it: called with a point, it replies with a number, a failure or an error."""
+
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+__all__ = ["Objective", "Reply"]
+
+
+class Reply(NamedTuple):
+    """What came of an evaluation: its value, NaN where it failed; why it failed; or the error that ends the run."""
+
+    value: float
+    reason: str | None = None
+    error: BaseException | None = None
+
+
+@dataclass(frozen=True)
+class Objective:
+    """A function, and what counts as a failure of it.
+
+    Parameters
+    ----------
+    fun : callable
+        Called with a point and `args`.
+    args : tuple
+    catch : tuple of exception classes
+        Those by which an evaluation fails; any other ends the run.
+    worst : float
+        The infinity of the bad sign.
+    travels : bool
+        Whether replies go to another process: errors then carry their traceback as a note.
+
+    Examples
+    --------
+    >>> objective = Objective(lambda x, scale: scale / x, args=(3.0,), catch=(ArithmeticError,))
+    >>> objective(2.0)
+    Reply(value=1.5, reason=None, error=None)
+    >>> objective(0.0)
+    Reply(value=nan, reason='ZeroDivisionError: float division by zero', error=None)
+    """
+
+    fun: Callable[..., Any]
+    args: tuple[Any, ...] = ()
+    catch: tuple[Any, ...] = ()
+    worst: float = math.inf
+    travels: bool = False
+
+    def __call__(self, x: Any) -> Reply:
+        """Evaluate at a point; `fun` may write into its own copy of it."""
+        try:
+            value = _number(self.fun(copy.copy(x), *self.args), self.worst)
+        except self.catch as error:
+            return Reply(math.nan, _text(error))
+        except Exception as error:
+            return Reply(math.nan, None, _portable(error) if self.travels else error)
+        return Reply(value) if math.isfinite(value) else Reply(math.nan, f"returned {value}")
+
+
+def _number(value: Any, worst: float) -> float:
+    """One number: finite, or NaN or `worst` for a failed evaluation; True is 1."""
+    try:
+        array = np.asarray(value)
+        text = isinstance(value, str | bytes | bytearray | memoryview)
+        if array.size == 1 and array.dtype.kind in "fiubO" and not text and not np.ma.is_masked(value):
+            item = array.reshape(()).item()
+            if item is not None and not isinstance(item, str | bytes) and (number := float(item)) != -worst:
+                return number
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise ValueError(f"fun must return one real number, or NaN or {worst} where it failed, got {value!r}")
+
+
+def _text(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
+def _portable(error: Exception) -> Exception:
+    """The error with its traceback as a note, or one that says the same where it does not survive a pickle."""
+    where = "In the worker:\n" + "".join(traceback.format_exception(error))
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        error = RuntimeError(_text(error))
+    error.add_note(where)
+    return error

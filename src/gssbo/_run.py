@@ -1,0 +1,268 @@
+"""The loop around an objective: ask, have it evaluated, tell; as many at a time as there are workers.
+
+As soon as a value arrives it is told, and a new suggestion goes out. Once a limit is met nothing starts any more; what
+is running is waited for and told. An error or Ctrl-C ends the run at once: what is over is told, the rest is given up,
+and its suggestions stay pending in the optimizer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import inspect
+import math
+from collections import deque
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.optimize import OptimizeResult
+
+from gssbo import _stops
+from gssbo._objective import Objective, Reply
+from gssbo._stops import MESSAGES, Stops
+from gssbo._workers import Workers, make_workers
+from gssbo.exceptions import SpaceExhausted
+from gssbo.optimizer import Optimizer
+from gssbo.pending import Suggestion
+from gssbo.progress import Show, Standing, display_for
+
+__all__ = ["Failure", "run"]
+
+RECENT = 25  # suggestions over which the median time of one is taken
+
+
+class Failure(NamedTuple):
+    """An evaluation that failed: its point, and why."""
+
+    x: Any
+    reason: str
+
+
+def run(
+    optimizer: Optimizer,
+    fun: Callable[..., Any],
+    *,
+    n_evals: int,
+    args: Any = (),
+    catch: Any = (),
+    workers: Any = 1,
+    batch_size: int | None = None,
+    timeout: float | None = None,
+    target: float | None = None,
+    patience: int | None = None,
+    callback: Callable[..., Any] | None = None,
+    progress: Any = False,
+) -> OptimizeResult:
+    """Evaluate what an optimizer suggests until a limit is met.
+
+    The optimizer may have been told before, and count that as evaluations or as prior observations; suggestions that
+    are pending in it are evaluated first, then its queue. Other arguments are those of `gssbo.minimize`.
+
+    Returns
+    -------
+    scipy.optimize.OptimizeResult
+        As of `gssbo.minimize`.
+
+    Examples
+    --------
+    >>> optimizer = Optimizer([(-5, 5)], n_init=4, rng=0)
+    >>> optimizer.tell_prior([[1.0], [2.0]], [1.0, 4.0])
+    >>> result = run(optimizer, lambda x: x[0] ** 2, n_evals=3)
+    >>> result.nfev, optimizer.n_told
+    (3, 5)
+    >>> result = run(optimizer, lambda x: x[0] ** 2, n_evals=4)
+    >>> result.nfev, optimizer.n_told
+    (4, 6)
+    """
+    stops = Stops(n_evals=n_evals, timeout=timeout, target=target, patience=patience)
+    if not callable(fun):
+        raise ValueError(f"fun must be callable, got {fun!r}")
+    caught: tuple[Any, ...] = catch if isinstance(catch, tuple) else (catch,)
+    if not all(isinstance(kind, type) and issubclass(kind, Exception) for kind in caught):
+        raise ValueError(f"catch must be an exception class or a tuple of them, got {catch!r}")
+    objective = Objective(
+        fun,
+        args if isinstance(args, tuple) else (args,),
+        caught,
+        worst=-math.inf if optimizer.maximize else math.inf,
+    )
+    notify = _notifier(callback)
+    display = display_for(progress, stops.n_evals)
+    with contextlib.closing(make_workers(workers, objective, batch_size)) as team, display as show:
+        return _Run(optimizer, stops, team, notify, show).go()
+
+
+class _Run:
+    """A run: what is in flight, what failed, and how it ends."""
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        stops: Stops,
+        workers: Workers,
+        notify: Callable[[OptimizeResult], bool],
+        show: Show,
+    ) -> None:
+        self._optimizer, self._stops, self._workers = optimizer, stops, workers
+        self._notify, self._show = notify, show
+        self._waiting = deque(optimizer.pending)  # of a run that broke off
+        self._flying: dict[int, Any] = {}
+        self._failures: dict[int, Failure] = {}
+        self._ask_seconds: deque[float] = deque(maxlen=RECENT)
+        self._status: int | None = stops.met(optimizer)
+
+    def go(self) -> OptimizeResult:
+        try:
+            while True:
+                if self._status is None:
+                    self._fill()
+                if not self._flying:
+                    break
+                self._workers.wait()
+                while self._workers.ready:
+                    self._after(*self._take())
+        except KeyboardInterrupt:
+            self._break_off()
+            return self._result(_stops.INTERRUPTED)
+        except BaseException as error:
+            self._break_off()
+            # Nothing evaluated is lost: whoever catches the error finds it there.
+            error.partial_result = self._result(_stops.ERROR)  # type: ignore[attr-defined]
+            error.add_note(
+                f"gssbo.minimize: this ended the run at evaluation {self._n_done + 1}; everything told before is in "
+                "the attribute `partial_result` of this exception."
+            )
+            raise
+        return self._result(_stops.BUDGET if self._status is None else self._status)
+
+    @property
+    def _n_done(self) -> int:
+        return self._optimizer.n_told - self._optimizer.n_prior
+
+    # ---- out
+
+    def _fill(self) -> None:
+        """Start as many evaluations as there is room for."""
+        room = min(self._workers.free, self._stops.left(self._optimizer) - len(self._flying))
+        if room < 1:
+            return
+        if self._stops.late():
+            self._status = _stops.TIMEOUT
+            return
+        chosen = [self._waiting.popleft() for _ in range(min(room, len(self._waiting)))]
+        if len(chosen) < room:
+            chosen += self._ask(room - len(chosen))
+        for suggestion in chosen:
+            if self._stops.late():  # asking takes time; a suggestion that is not evaluated stays pending
+                self._status = _stops.TIMEOUT
+                return
+            self._flying[suggestion.id] = suggestion.x
+            self._workers.start(*suggestion)
+
+    def _ask(self, n: int) -> list[Suggestion]:
+        before = self._optimizer.n_suggested
+        try:
+            suggestions: list[Suggestion] = self._optimizer.ask(n, ids=True)
+        except SpaceExhausted:
+            self._status = _stops.EXHAUSTED
+            return []
+        if self._optimizer.n_suggested > before:
+            self._ask_seconds.append(self._optimizer.last_ask_seconds / len(suggestions))
+        return suggestions
+
+    # ---- back
+
+    def _take(self) -> tuple[Any, Reply]:
+        """Tell the first reply that is ready, which is in the books before anything else happens to it."""
+        number, reply = self._workers.ready[0]
+        if reply.error is not None:
+            raise reply.error
+        x = self._flying[number]
+        suggestion = Suggestion(number, x)
+        try:
+            self._optimizer.tell(suggestion, reply.value)
+        except KeyboardInterrupt:
+            self._optimizer.tell(suggestion, reply.value)  # where it was told already this changes nothing
+            raise
+        if reply.reason is not None:
+            self._failures[number] = Failure(x, reply.reason)
+        self._workers.ready.popleft()
+        self._flying.pop(number)
+        return x, reply
+
+    def _after(self, x: Any, reply: Reply) -> None:
+        """Whoever watches is told, and may ask to stop."""
+        self._show(self._standing())
+        stop = self._notify(self._progress(x, reply.value))
+        if self._status is None:
+            self._status = _stops.CALLBACK if stop else self._stops.met(self._optimizer)
+
+    def _break_off(self) -> None:
+        """Tell what is over, and give up on the rest."""
+        self._workers.stop()
+        ready = self._workers.ready
+        while ready:
+            if ready[0][1].error is None and ready[0][0] in self._flying:
+                self._take()
+            else:
+                ready.popleft()
+
+    # ---- what there is to see
+
+    def _standing(self) -> Standing:
+        optimizer = self._optimizer
+        return Standing(
+            n_evals=self._stops.n_evals,
+            n_done=self._n_done,
+            best=optimizer.best_y,
+            ask_seconds=float(np.median(self._ask_seconds)) if self._ask_seconds else 0.0,
+            n_told=optimizer.n_told,
+            n_retained=len(optimizer.retained),
+            n_failed=optimizer.n_failed,
+        )
+
+    def _progress(self, x: Any, value: float) -> OptimizeResult:
+        optimizer = self._optimizer
+        return OptimizeResult(
+            x=optimizer.best_x,
+            fun=optimizer.best_y,
+            nfev=self._n_done,
+            x_last=copy.copy(x),
+            fun_last=value,
+            retained_size=len(optimizer.retained),
+            ask_seconds=optimizer.last_ask_seconds,
+            timings=optimizer.timings,
+        )
+
+    def _result(self, status: int) -> OptimizeResult:
+        result = self._optimizer.result()
+        result.update(
+            success=status not in (_stops.INTERRUPTED, _stops.ERROR),
+            status=status,
+            message=MESSAGES[status],
+            nfev=self._n_done,
+            nit=self._optimizer.n_suggested,
+            failures=list(self._failures.values()),
+        )
+        return result
+
+
+def _notifier(callback: Callable[..., Any] | None) -> Callable[[OptimizeResult], bool]:
+    """A function of the state of the run that calls back in the way the callback's signature asks for."""
+    if callback is None:
+        return lambda progress: False
+    if not callable(callback):
+        raise ValueError(f"callback must be callable, got {callback!r}")
+    try:
+        named = "intermediate_result" in inspect.signature(callback).parameters
+    except (TypeError, ValueError):  # of compiled code, which does not tell
+        named = False
+
+    def notify(progress: OptimizeResult) -> bool:
+        try:
+            return bool(callback(intermediate_result=progress) if named else callback(progress))
+        except StopIteration:
+            return True
+
+    return notify

@@ -272,3 +272,27 @@ def test_prior_observations_are_told_apart_by_their_number():
     with pytest.raises(ValueError, match=r"^b must have 2 entries, got 1"):
         opt.tell_prior([[0.1], [0.2]], [1.0], names=("a", "b"))
     assert opt.n_prior == 3
+
+
+# ---- announced by others
+
+
+def test_announced_points_are_pending_like_our_own():
+    opt, _ = asked(n=2)
+    others = opt.announce([POINT, {**POINT, "n": 4}])
+    assert [each.id for each in others] == [2, 3]
+    assert opt.announce({**POINT, "n": 5}) == Suggestion(4, {**POINT, "n": 5})
+    assert opt.pending[2:] == [*others, Suggestion(4, {**POINT, "n": 5})]
+    opt.tell(others[1], 0.5)
+    opt.tell(POINT, 0.25)  # by its values
+    assert [each.id for each in opt.pending] == [0, 1, 4]
+    before = books(opt)
+    with pytest.raises(ValueError, match="x must lie within bounds, got 10 for parameter 'n'"):
+        opt.announce([POINT, {**POINT, "n": 10}])
+    assert books(opt) == before
+
+
+def test_announced_points_are_not_suggested():
+    opt = Optimizer({"n": range(4)}, n_init=2, rng=0)
+    opt.announce([{"n": 0}, {"n": 3}])
+    assert sorted(point["n"] for point in opt.ask(2)) == [1, 2]

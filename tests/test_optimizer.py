@@ -908,3 +908,19 @@ def test_reprs_say_where_things_stand():
     assert repr(optimizer) == "Optimizer(d=1, told=0, best_y=None, rule='vector', M=5, retained=0)"
     assert repr(GaussianProcess()) == "GaussianProcess('matern52', not fitted)"
     assert "n=2" in repr(GaussianProcess(rng=0).fit([[0.0], [1.0]], [0.0, 1.0]))
+
+
+@pytest.mark.parametrize("method", ["box", "portfolio"])
+@pytest.mark.parametrize("kind", [np.random.PCG64, np.random.Philox, np.random.MT19937])
+def test_reseeded_copies_part_and_agree_with_each_other(method, kind):
+    opt = Optimizer(BOX, method=method, n_init=4, rng=np.random.Generator(kind(3)))
+    for _ in range(6):
+        x = opt.ask()
+        opt.tell(x, bowl(x))
+    copies = [copy.deepcopy(opt) for _ in range(3)]
+    for twin, seed in zip(copies, (1, 1, 2), strict=True):
+        twin.reseed(seed)
+    points = [tuple(each.ask()) for each in (*copies, opt)]
+    assert points[0] == points[1]
+    assert len(set(points)) == 3
+    assert copies[0].X.tolist() == opt.X.tolist()

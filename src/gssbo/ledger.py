@@ -160,6 +160,36 @@ class Ledger:
             rows, _ = self.space.read(name, x)
             self._pending.queue.extend(rows)
 
+    def announce(self, x: Any) -> Any:
+        """Enter what someone else is evaluating as pending, as if `ask` had suggested it.
+
+        Parameters
+        ----------
+        x : point or points
+
+        Returns
+        -------
+        Suggestion, or list of them for several points
+            With the ids they may be told by.
+
+        Raises
+        ------
+        ValueError
+            If a point is not of the space; none is entered then.
+
+        Examples
+        --------
+        >>> ledger = Ledger(Space([(0.0, 1.0)]))
+        >>> ledger.announce([[0.25], [0.75]])[1].id, len(ledger.pending)
+        (1, 2)
+        """
+        with self._lock:
+            rows, single = self.space.read("x", x)
+            units, n_told = self.space.to_unit(rows), len(self._history)
+            numbers = [self._pending.add(row, unit, n_told=n_told) for row, unit in zip(rows, units, strict=True)]
+            found = [Suggestion(*pair) for pair in zip(numbers, self.space.show(rows), strict=True)]
+        return found[0] if single else found
+
     def forget(self, x: Any = None, *, id: int | None = None) -> None:
         """Drop a pending suggestion, by its point or its id; without either, drop them all.
 

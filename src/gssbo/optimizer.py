@@ -215,7 +215,8 @@ class Optimizer(Ledger):
         )
         self.rule = check_choice("rule", rule, RULES)
         self.timings = Timings()
-        design_rng, selection_rng, fit_rng, candidate_rng = spawn_generators("rng", rng, 4)
+        self._generators = spawn_generators("rng", rng, 4)
+        design_rng, selection_rng, fit_rng, candidate_rng = self._generators
         buffer = Buffer(
             subset_size,
             n_init=self.n_init,
@@ -313,6 +314,26 @@ class Optimizer(Ledger):
         if self._proposals.n_modelled > before:
             self._iteration_seconds = self.last_ask_seconds
         return numbers
+
+    def reseed(self, rng: RngLike = None) -> None:
+        """Go on with other random numbers, for a copy that shall not suggest what the original does.
+
+        What was told and learnt stays, and so does the initial design.
+
+        Examples
+        --------
+        >>> opt = Optimizer([(0.0, 1.0)], n_init=2, rng=0)
+        >>> opt.tell([[0.1], [0.6]], [1.0, 2.0])
+        >>> twin = copy.deepcopy(opt)
+        >>> twin.reseed(1)
+        >>> bool(opt.ask() == twin.ask())
+        False
+        """
+        with self._lock:
+            for ours, other in zip(self._generators, spawn_generators("rng", rng, 4), strict=True):
+                # In place, as others hold them; of the same kind, whatever kind that is.
+                seed = other.integers(2**63, size=4)
+                ours.bit_generator.state = type(ours.bit_generator)(seed).state
 
     def predict(self, X: Any, return_std: bool = False) -> FloatArray | tuple[FloatArray, FloatArray]:
         """Posterior mean (m,), and standard deviation, of the objective at m points X, in user units.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from importlib.metadata import version as _version
 
-from gssbo import diagnostics, presets
+from gssbo import diagnostics, journal, presets
 from gssbo._minimize import minimize
 from gssbo.gp import GaussianProcess
 from gssbo.optimizer import Optimizer
@@ -24,6 +24,7 @@ __all__ = [
     "Optimizer",
     "Real",
     "diagnostics",
+    "journal",
     "minimize",
     "presets",
     "select_subset",

@@ -31,6 +31,7 @@ def minimize(
     patience: int | None = None,
     callback: Callable[..., Any] | None = None,
     progress: Any = False,
+    journal: Any = None,
     rng: RngLike = None,
     **optimizer_options: Any,
 ) -> OptimizeResult:
@@ -78,6 +79,10 @@ def minimize(
         Whether to show on stderr how far the run is: a live display on a terminal where rich is installed (the extra
         "cli"), else a line every five seconds. Or a callable that takes a `gssbo.progress.Standing` after each
         evaluation, entered as a context manager if it is one.
+    journal : path or gssbo.journal.Journal, optional
+        A file in which every evaluation is on the disk before the next begins. Where it holds a run already, that is
+        taken up: `n_evals` is the total, what was being evaluated when it broke off is evaluated again, `x0` is not,
+        and with one worker the result is that of an uninterrupted run. Everything else must be given as it was.
     rng : None, int or numpy.random.Generator
     **optimizer_options
         Any other argument of `gssbo.Optimizer`, for example `**gssbo.presets.paper(100)`.
@@ -130,25 +135,25 @@ def minimize(
     >>> result.x, result.message
     ({'n': 8}, 'The target is reached.')
     """
-    optimizer = Optimizer(bounds, maximize=maximize, rng=rng, **optimizer_options)
-    if x0 is None:
-        if y0 is not None:
-            raise ValueError("y0 must come with x0, got y0 alone")
-    elif y0 is not None:
-        optimizer.tell_prior(x0, y0, names=("x0", "y0"))
-    else:
-        optimizer.enqueue(x0, name="x0")
-    return run(
-        optimizer,
-        fun,
-        n_evals=n_evals,
-        args=args,
-        catch=catch,
-        workers=workers,
-        batch_size=batch_size,
-        timeout=timeout,
-        target=target,
-        patience=patience,
-        callback=callback,
-        progress=progress,
-    )
+    if x0 is None and y0 is not None:
+        raise ValueError("y0 must come with x0, got y0 alone")
+    with Optimizer(bounds, maximize=maximize, rng=rng, journal=journal, **optimizer_options) as optimizer:
+        if x0 is not None and not optimizer.resumed:
+            if y0 is not None:
+                optimizer.tell_prior(x0, y0, names=("x0", "y0"))
+            else:
+                optimizer.enqueue(x0, name="x0")
+        return run(
+            optimizer,
+            fun,
+            n_evals=n_evals,
+            args=args,
+            catch=catch,
+            workers=workers,
+            batch_size=batch_size,
+            timeout=timeout,
+            target=target,
+            patience=patience,
+            callback=callback,
+            progress=progress,
+        )

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-__all__ = ["InfeasibleError", "MissingDependencyError", "NotFittedError", "NumericalWarning", "SpaceExhausted"]
+__all__ = [
+    "InfeasibleError",
+    "JournalError",
+    "JournalWarning",
+    "MissingDependencyError",
+    "NotFittedError",
+    "NumericalWarning",
+    "SpaceExhausted",
+]
 
 
 class NotFittedError(ValueError, AttributeError):
@@ -23,3 +31,11 @@ class InfeasibleError(ValueError):
 
 class NumericalWarning(UserWarning):
     """A computation went on with a documented fallback."""
+
+
+class JournalError(ValueError):
+    """A journal cannot be used: damaged, in use, of another run, or not to be written; the message says which."""
+
+
+class JournalWarning(UserWarning):
+    """A journal is used, but not all of it, or not as it was written."""

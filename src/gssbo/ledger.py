@@ -6,13 +6,17 @@ Everything inside is maximised, in the model's cube; the sign flips once, in `te
 from __future__ import annotations
 
 import threading
+from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from gssbo._typing import FloatArray
 from gssbo._validation import check_flag
+from gssbo.entry import Entry
 from gssbo.history import History
+from gssbo.journal import Journal
 from gssbo.observations import read_observations
 from gssbo.pending import Pending, Suggestion
 from gssbo.space import Space
@@ -44,10 +48,12 @@ class Ledger:
         self._history = History(space.dim, space.empty())
         self._pending = Pending(space.dim)
         self._n_prior = 0
+        self._journal: Journal | None = None
         self._lock = threading.RLock()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_lock"}
+        # A copy has no journal: two would write to one file.
+        return {name: value for name, value in vars(self).items() if name != "_lock"} | {"_journal": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
@@ -109,26 +115,59 @@ class Ledger:
     def _tell(self, x: Any, y: Any, *, prior: bool = False, **options: Any) -> None:
         with self._lock:
             new = read_observations(self.space, self._pending, self._history, x, y, sign=self._sign, **options)
-            if len(new.y) == 0:
-                return
-            first, n_prior = len(self._history), self._n_prior + prior * len(new.y)
-            units = self.space.to_unit(new.rows)
-            try:
-                self._history.append(new.rows, units, new.y, new.noise_std)
-                self._n_prior = n_prior
-                self._settle(new.ids, first)
-            except KeyboardInterrupt:
-                if len(self._history) > first:  # told: what goes with it is not left out
-                    self._n_prior = n_prior
-                    self._settle(new.ids, first)
-                raise
+            if len(new.y):
+                told = self._sign * new.y
+                self._commit(Entry("tell", new.rows, tuple(new.ids), told, new.noise_std, prior))
 
-    def _settle(self, ids: list[int | None], first: int) -> None:
-        """Close the suggestions that were told, as number `first` of the history and on."""
-        for k, number in enumerate(ids):
-            if number is not None:
-                self._pending.settle(number, first + k)
-        self._pending.expire(len(self._history))
+    def _commit(self, entry: Entry) -> None:
+        """Write an entry to the journal, if there is one, and carry it out: both, or neither.
+
+        What Ctrl-C interrupts half way is completed first.
+        """
+        change = self._change(entry)
+        written = self._journal.position if self._journal is not None else 0
+        n_told = len(self._history)
+        try:
+            if self._journal is not None:
+                self._journal.append(entry)
+            change()
+        except KeyboardInterrupt:
+            if len(self._history) > n_told or (self._journal is not None and self._journal.position > written):
+                change()
+            raise
+
+    def _change(self, entry: Entry) -> Callable[[], None]:
+        """What carries an entry out; doing it once more, after half of it or all, changes nothing."""
+        first, n_asked, n_prior = len(self._history), self._pending.n_asked, self._n_prior
+        queue = self._pending.queue
+
+        def tell() -> None:
+            assert entry.rows is not None and entry.y is not None
+            if len(self._history) == first:
+                units = self.space.to_unit(entry.rows)
+                self._history.append(entry.rows, units, self._sign * entry.y, entry.noise_std)
+            self._n_prior = n_prior + entry.prior * len(entry.y)
+            for k, number in enumerate(entry.ids):
+                if number is not None:
+                    self._pending.settle(number, first + k)
+            self._pending.expire(len(self._history))
+
+        def enqueue() -> None:
+            assert entry.rows is not None
+            self._pending.queue = deque([*queue, *entry.rows])
+
+        def announce() -> None:
+            assert entry.rows is not None
+            self._pending.withdraw(n_asked)
+            for row, unit in zip(entry.rows, self.space.to_unit(entry.rows), strict=True):
+                self._pending.add(row, unit, n_told=first)
+
+        def forget() -> None:
+            for number in entry.ids:
+                assert number is not None
+                self._pending.forget(number)
+
+        return {"tell": tell, "enqueue": enqueue, "announce": announce, "forget": forget}[entry.kind]
 
     def enqueue(self, x: Any, *, name: str = "x") -> None:
         """Have `ask` suggest these points next, in order, before the design and the model.
@@ -158,7 +197,7 @@ class Ledger:
         """
         with self._lock:
             rows, _ = self.space.read(name, x)
-            self._pending.queue.extend(rows)
+            self._commit(Entry("enqueue", rows))
 
     def announce(self, x: Any) -> Any:
         """Enter what someone else is evaluating as pending, as if `ask` had suggested it.
@@ -185,8 +224,8 @@ class Ledger:
         """
         with self._lock:
             rows, single = self.space.read("x", x)
-            units, n_told = self.space.to_unit(rows), len(self._history)
-            numbers = [self._pending.add(row, unit, n_told=n_told) for row, unit in zip(rows, units, strict=True)]
+            numbers = range(self._pending.n_asked, self._pending.n_asked + len(rows))
+            self._commit(Entry("announce", rows, tuple(numbers)))
             found = [Suggestion(*pair) for pair in zip(numbers, self.space.show(rows), strict=True)]
         return found[0] if single else found
 
@@ -211,8 +250,8 @@ class Ledger:
                 if number not in self._pending.ids:
                     raise ValueError(f"x or id must be of a pending suggestion, got {x if id is None else id!r}")
                 dropped = [number]
-            for number in dropped:
-                self._pending.forget(number)
+            if dropped:
+                self._commit(Entry("forget", ids=tuple(dropped)))
 
     @property
     def n_told(self) -> int:

@@ -21,8 +21,9 @@ import copy
 import functools
 import inspect
 import time
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar, cast
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Self, TypeVar, cast
 
 import numpy as np
 from scipy.optimize import OptimizeResult
@@ -34,11 +35,14 @@ from gssbo.box_strategy import BoxStrategy
 from gssbo.buffer import Buffer
 from gssbo.design import Design
 from gssbo.diagnostics.trust import Trust, trust_in_space
+from gssbo.entry import Entry
+from gssbo.exceptions import InfeasibleError, JournalWarning, SpaceExhausted
 from gssbo.gp import GaussianProcess
 from gssbo.ledger import Ledger
 from gssbo.pending import Suggestion
 from gssbo.portfolio import Portfolio
 from gssbo.proposals import Proposals
+from gssbo.resume import open_journal, set_states, states_of
 from gssbo.retention import Retention
 from gssbo.selection.rules import PIVOTED, RULES
 from gssbo.space import Space
@@ -49,19 +53,36 @@ from gssbo.timings import Timings
 __all__ = ["Best", "Optimizer"]
 
 OWN = ("box", "portfolio")  # methods that are not another's configuration
+NOT_OF_THE_RUN = (
+    "self",
+    "__class__",
+    "bounds",
+    "constraints",
+    "threads",
+    "rng",
+    "journal",
+)  # a journal leaves them out
 
 Init = TypeVar("Init", bound=Callable[..., None])
 
 
 def _with_method(init: Init) -> Init:
-    """Let the name of a comparison method stand for the options it is made of; those given beside it come first."""
+    """Let the name of a comparison method stand for the options it is made of; those given beside it come first.
+
+    And let go of the journal where the optimizer cannot be made.
+    """
 
     @functools.wraps(init)
-    def with_method(*args: Any, **options: Any) -> None:
+    def with_method(self: Optimizer, *args: Any, **options: Any) -> None:
         name = options.get("method")
         if isinstance(name, str) and name in methods.METHODS:
             options = methods.method_options(name, options.get("subset_size")) | options
-        init(*args, **options)
+        try:
+            init(self, *args, **options)
+        except BaseException:
+            if getattr(self, "_journal", None) is not None:
+                self.close()
+            raise
 
     return cast(Init, with_method)
 
@@ -135,6 +156,11 @@ class Optimizer(Ledger):
         not depend on it.
     rng : None, int or numpy.random.Generator
         With a seed the run is reproducible, whatever the number of BLAS threads.
+    journal : path or gssbo.journal.Journal, optional
+        A file in which everything asked and told is on the disk before the call returns. Where it holds a run, that is
+        taken up as it was left, suggestions that are pending included: what is asked next is what would have been
+        asked then. Space, options and seed must be those of the run; without a seed, it goes on with its own. A copy
+        of the optimizer has no journal.
 
     Raises
     ------
@@ -189,7 +215,9 @@ class Optimizer(Ledger):
         strategy: StrategyFactory | None = None,
         threads: int | None = None,
         rng: RngLike = None,
+        journal: Any = None,
     ) -> None:
+        given = {name: value for name, value in locals().items() if name not in NOT_OF_THE_RUN}
         super().__init__(Space(bounds, constraints), maximize=maximize)
         self.duplicates = check_choice("duplicates", duplicates, ("avoid", "allow"))
         self.method = check_choice("method", method, (*OWN, *methods.METHODS))
@@ -215,7 +243,10 @@ class Optimizer(Ledger):
         )
         self.rule = check_choice("rule", rule, RULES)
         self.timings = Timings()
-        self._generators = spawn_generators("rng", rng, 4)
+        self._journal, self._generators, entries = open_journal(
+            journal, self.space, given, rng, spawn_generators("rng", rng, 4)
+        )
+        self.resumed = len(entries) > 0
         design_rng, selection_rng, fit_rng, candidate_rng = self._generators
         buffer = Buffer(
             subset_size,
@@ -259,6 +290,13 @@ class Optimizer(Ledger):
         )
         self.last_ask_seconds = 0.0
         self._iteration_seconds: float | None = None  # of the last model iteration, until the strategy has it
+        self._repeat(entries)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
 
     def __repr__(self) -> str:
         return (
@@ -302,18 +340,80 @@ class Optimizer(Ledger):
             points = [Suggestion(*pair) for pair in zip(numbers, points, strict=True)]
         return points[0] if n is None else points
 
-    def _ask(self, n: int) -> list[int]:
+    def _ask(self, n: int, *, recorded: Entry | None = None) -> list[int]:
+        """Make suggestions; once more, where they are recorded, and then nothing is written."""
         start = time.perf_counter()
         before = self._proposals.n_modelled
+
+        def confirm(numbers: list[int]) -> None:
+            if recorded is not None:
+                self.last_ask_seconds = recorded.seconds or 0.0
+                return
+            self.last_ask_seconds = round(time.perf_counter() - start, 6)
+            if self._journal is not None:
+                rows = np.stack([self._pending.row(number) for number in numbers])
+                self._journal.append(Entry("ask", rows, tuple(numbers), seconds=self.last_ask_seconds))
+
         with self.timings.whole():
             if self._iteration_seconds is not None and self.n_told > before:
                 self._strategy.record(self._iteration_seconds, self.n_told)
                 self._iteration_seconds = None
-            numbers = self._proposals.make(n)
-        self.last_ask_seconds = time.perf_counter() - start
+            numbers = self._proposals.make(n, confirm)
         if self._proposals.n_modelled > before:
             self._iteration_seconds = self.last_ask_seconds
         return numbers
+
+    def _change(self, entry: Entry) -> Callable[[], None]:
+        if entry.kind != "reseed":
+            return super()._change(entry)
+        assert entry.state is not None
+        return functools.partial(set_states, self._generators, entry.state)
+
+    def _repeat(self, entries: Sequence[Entry]) -> None:
+        """Carry the entries of a journal out once more.
+
+        Asking again gives the same suggestions. Where it does not (another version, another machine) the recorded ones
+        stand, and nothing is asked again from there on: the model sees what was told when it is next asked.
+        """
+        same = True
+        for entry in entries:
+            if entry.kind != "ask":
+                self._change(entry)()
+                continue
+            assert entry.rows is not None
+            same = same and self._repeats(entry)
+            if not same:
+                self._proposals.book(entry.rows)
+        if not same:
+            warnings.warn(
+                "asking again gave other suggestions than the journal has, which stand: the run goes on from them, but "
+                "not as it would have without a break; was it begun with another version, or on another machine?",
+                JournalWarning,
+                stacklevel=5,
+            )
+
+    def _repeats(self, entry: Entry) -> bool:
+        """Ask once more, and return whether that gave what is recorded; if not, nothing is pending that was not."""
+        assert entry.rows is not None
+        n_asked, queue = self._pending.n_asked, self._pending.queue.copy()
+        try:
+            numbers = self._ask(len(entry.rows), recorded=entry)
+        except (SpaceExhausted, InfeasibleError):
+            return False
+        rows = [self._pending.row(number) for number in numbers]
+        if tuple(numbers) == entry.ids and all(
+            a.tobytes() == b.tobytes() for a, b in zip(rows, entry.rows, strict=True)
+        ):
+            return True
+        self._pending.withdraw(n_asked)
+        self._pending.queue = queue
+        return False
+
+    def close(self) -> None:
+        """Close the journal, if there is one: nothing can be asked or told after that. Once more does nothing."""
+        with self._lock:
+            if self._journal is not None:
+                self._journal.close()
 
     def reseed(self, rng: RngLike = None) -> None:
         """Go on with other random numbers, for a copy that shall not suggest what the original does.
@@ -330,10 +430,11 @@ class Optimizer(Ledger):
         False
         """
         with self._lock:
+            fresh = []
             for ours, other in zip(self._generators, spawn_generators("rng", rng, 4), strict=True):
                 # In place, as others hold them; of the same kind, whatever kind that is.
-                seed = other.integers(2**63, size=4)
-                ours.bit_generator.state = type(ours.bit_generator)(seed).state
+                fresh.append(np.random.Generator(type(ours.bit_generator)(other.integers(2**63, size=4))))
+            self._commit(Entry("reseed", state=states_of(fresh)))
 
     def predict(self, X: Any, return_std: bool = False) -> FloatArray | tuple[FloatArray, FloatArray]:
         """Posterior mean (m,), and standard deviation, of the objective at m points X, in user units.

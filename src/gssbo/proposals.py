@@ -6,6 +6,8 @@ that are told, pending or infeasible give way to a neighbour. A strategy that mi
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from gssbo._typing import FloatArray
@@ -14,7 +16,7 @@ from gssbo.design import Design
 from gssbo.exceptions import InfeasibleError, SpaceExhausted
 from gssbo.history import History
 from gssbo.pending import Pending
-from gssbo.space import Space
+from gssbo.space import Rows, Space
 from gssbo.strategy import Strategy
 
 __all__ = ["Proposals"]
@@ -61,8 +63,10 @@ class Proposals:
         self.n_modelled = 0
         self.n_suggested = 0
 
-    def make(self, n: int) -> list[int]:
+    def make(self, n: int, confirm: Callable[[list[int]], None]) -> list[int]:
         """Ids of n new pending suggestions; fewer where a finite space has no more, or no more feasible ones show.
+
+        They stand once `confirm` has returned, which is called with them.
 
         Raises
         ------
@@ -83,6 +87,7 @@ class Proposals:
             except (SpaceExhausted, InfeasibleError):
                 if not ids:
                     raise
+            confirm(ids)
         except BaseException:
             self._pending.withdraw(n_asked)
             self._pending.queue = queue
@@ -90,6 +95,17 @@ class Proposals:
             raise
         self.n_suggested += len(ids) - n_planned
         return ids
+
+    def book(self, rows: Rows) -> None:
+        """Enter rows (n) as pending that were suggested before, without asking anyone where to look."""
+        for row, unit in zip(rows, self._space.to_unit(rows), strict=True):
+            if self._pending.queue and self._pending.queue[0].tobytes() == row.tobytes():
+                self._pending.queue.popleft()
+            elif len(self._history) < self._design.size and self._design.n_taken < self._design.size:
+                self._design.n_taken += 1
+            else:
+                self.n_suggested += 1
+            self._pending.add(row, unit, n_told=len(self._history))
 
     def _planned(self, n: int) -> list[int]:
         """Up to n ids from the queue, then from the design."""

@@ -154,7 +154,7 @@ class Space:
             points: FloatArray = np.clip(low + U * width, low, high)
             return points
         first = np.zeros(len(U), dtype=np.int64)
-        return self._rows(
+        return self.rows(
             [
                 kind.decode(U[:, self._columns[i]]) if i in self._free else kind.at(first)
                 for i, kind in enumerate(self._kinds)
@@ -179,7 +179,7 @@ class Space:
         for kind in self._kinds[::-1]:
             rest, codes = np.divmod(rest, int(kind.n_values))
             columns.append(kind.at(codes))
-        return self._rows(columns[::-1])
+        return self.rows(columns[::-1])
 
     def feasible(self, rows: Rows) -> NDArray[np.bool_]:
         """Mask (n,) of the rows that meet the constraints."""
@@ -192,19 +192,24 @@ class Space:
         """No rows, of the right type."""
         return np.empty((0, self.n_parameters)) if self._reals else np.empty(0, dtype=self._dtype)
 
-    # ---- how
+    def columns(self, rows: Rows) -> list[NDArray[Any]]:
+        """Stored columns (n,) of rows (n), one a parameter."""
+        return [self._column(rows, i) for i in range(self.n_parameters)]
 
-    def _column(self, rows: Rows, i: int) -> NDArray[Any]:
-        column: NDArray[Any] = rows[:, i] if self._reals else rows[f"{i}"]
-        return column
-
-    def _rows(self, columns: list[NDArray[Any]]) -> Rows:
+    def rows(self, columns: list[NDArray[Any]]) -> Rows:
+        """Rows (n) of stored columns (n,), one a parameter."""
         if self._reals:
             return np.column_stack(columns)
         rows = np.empty(len(columns[0]), dtype=self._dtype)
         for i, column in enumerate(columns):
             rows[f"{i}"] = column
         return rows
+
+    # ---- how
+
+    def _column(self, rows: Rows, i: int) -> NDArray[Any]:
+        column: NDArray[Any] = rows[:, i] if self._reals else rows[f"{i}"]
+        return column
 
     def _store_table(self, name: str, table: FloatArray) -> Rows:
         """`_store` for a table (n, d) of finite numbers, at once where it can be."""
@@ -225,4 +230,4 @@ class Space:
                     f"{name} must {misfit.rule}, got {misfit.value!r} for parameter {label} of point {misfit.where}, "
                     f"whose {kind.limits}"
                 ) from None
-        return self._rows(stored)
+        return self.rows(stored)

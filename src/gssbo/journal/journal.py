@@ -1,0 +1,228 @@
+"""A journal: the file, read once and then only added to."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from gssbo._validation import check_flag
+from gssbo.entry import Entry
+from gssbo.exceptions import JournalError, JournalWarning
+from gssbo.journal.header import check_header, parse_header
+from gssbo.journal.lines import read_line, write_line
+from gssbo.journal.lock import Lock
+from gssbo.journal.plain import RowCodec
+
+__all__ = ["Journal", "Scan"]
+
+CHUNK = 1 << 24
+
+
+class Journal:
+    """A journal file: how it is kept, and what is in it once an optimizer has opened it.
+
+    Parameters
+    ----------
+    path : str or path-like
+        JSON lines; begun where there is no such file, or an empty one.
+    sync : bool
+        Whether every entry is on the disk (fsync) before the call that made it returns. Without it an entry is with
+        the operating system, which outlives a killed process but not a power cut.
+    skip_damaged : bool
+        Whether damaged lines are left out, with a warning, instead of refused.
+
+    Raises
+    ------
+    JournalError
+        When an optimizer opens it: if it cannot be written, another process writes it, a line is damaged, or it is of
+        another space or other options.
+
+    Notes
+    -----
+    A process that is killed while it writes leaves half a line at the end: that was not told yet, and the next entry
+    takes its place. Opening and closing a journal changes none of its bytes.
+
+    Examples
+    --------
+    >>> import tempfile, gssbo
+    >>> path = Path(tempfile.mkdtemp()) / "run.jsonl"
+    >>> with gssbo.Optimizer([(0.0, 1.0)], n_init=3, rng=0, journal=Journal(path, sync=False)) as opt:
+    ...     opt.tell([0.25], 1.0)
+    >>> with gssbo.Optimizer([(0.0, 1.0)], n_init=3, rng=0, journal=path) as opt:
+    ...     opt.n_told, opt.best_y
+    (1, 1.0)
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, sync: bool = True, skip_damaged: bool = False) -> None:
+        try:
+            self.path = Path(os.fspath(path))
+        except TypeError:
+            raise ValueError(f"journal must be a path or a gssbo.journal.Journal, got {path!r}") from None
+        self.sync = check_flag("sync", sync)
+        self.skip_damaged = check_flag("skip_damaged", skip_damaged)
+        self._descriptor = -1
+        self._position = 0  # the end of the last whole line
+        self._pid = 0
+
+    def open(self, codec: RowCodec, header: Mapping[str, Any]) -> tuple[dict[str, Any], list[Entry]]:
+        """Read it, or begin it with this header; and keep it open for more.
+
+        Returns
+        -------
+        dict
+            The header of the file.
+        list of Entry
+            All there are.
+        """
+        if self._descriptor >= 0:
+            raise JournalError(f"{self.path} is open")
+        self._codec = codec
+        with contextlib.ExitStack() as undo:
+            try:
+                self._lock = Lock(self.path)
+                undo.callback(self._lock.release)
+                flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)
+                self._descriptor = os.open(self.path, flags, 0o644)
+            except OSError as error:
+                raise JournalError(f"journal must be a file that can be written, got {self.path} ({error})") from error
+            undo.callback(self._shut)
+            scan = Scan(self.path, self._read_all(), skip_damaged=self.skip_damaged)
+            self._position, self._pid = scan.end, os.getpid()
+            self._digest = hashlib.blake2b(scan.data[: scan.end], digest_size=16)
+            self._header = b""
+            if scan.header is None:
+                # Written with the first entry, so that a run that never began leaves nothing behind.
+                self._header = json.dumps(header, separators=(",", ":"), allow_nan=False).encode() + b"\n"
+            else:
+                check_header(scan.header, header, str(self.path))
+            entries = scan.entries(codec)
+            undo.pop_all()
+        return dict(header) if scan.header is None else scan.header, entries
+
+    @property
+    def position(self) -> int:
+        """Bytes of whole lines in the file."""
+        return self._position
+
+    @property
+    def digest(self) -> str:
+        """Digest of those bytes, as text."""
+        return self._digest.hexdigest()
+
+    def append(self, entry: Entry) -> None:
+        """Put an entry behind the others; it is there when this returns, and not at all when it raises.
+
+        Raises
+        ------
+        JournalError
+            If the journal is closed, or the entry cannot be written.
+        """
+        if self._descriptor < 0:
+            raise JournalError(f"{self.path} is closed: nothing more can be asked or told with it")
+        if os.getpid() != self._pid:
+            raise JournalError(f"{self.path} belongs to process {self._pid}, of which this one is a copy")
+        self._write(self._header + write_line(entry, self._codec))
+        self._header = b""
+
+    def close(self) -> None:
+        """Close the file and let others write it; once more does nothing."""
+        if self._descriptor >= 0:
+            if os.getpid() == self._pid:
+                self._lock.release()
+            self._shut()
+
+    def _shut(self) -> None:
+        os.close(self._descriptor)
+        self._descriptor = -1
+
+    def _read_all(self) -> bytes:
+        parts = []
+        os.lseek(self._descriptor, 0, os.SEEK_SET)
+        while part := os.read(self._descriptor, CHUNK):
+            parts.append(part)
+        return b"".join(parts)
+
+    def _write(self, line: bytes) -> None:
+        start = self._position
+        try:
+            os.ftruncate(self._descriptor, start)  # what a killed process left of a line
+            os.lseek(self._descriptor, start, os.SEEK_SET)
+            rest = memoryview(line)
+            while rest:
+                rest = rest[os.write(self._descriptor, rest) :]
+            if self.sync:
+                os.fsync(self._descriptor)
+            digest = self._digest.copy()
+            digest.update(line)
+            self._digest = digest
+            self._position = start + len(line)
+        except OSError as error:
+            self._take_back(start)
+            raise JournalError(f"{self.path} could not be written ({error}); the entry is not in it") from error
+        except BaseException:
+            if self._position == start:
+                self._take_back(start)
+            raise
+
+    def _take_back(self, start: int) -> None:
+        with contextlib.suppress(OSError):
+            os.ftruncate(self._descriptor, start)
+
+
+class Scan:
+    """What the bytes of a journal say: the header, whole lines, and where they end.
+
+    Parameters
+    ----------
+    path : Path
+        For messages.
+    data : bytes
+    skip_damaged : bool
+
+    Attributes
+    ----------
+    header : dict or None
+        None where the file is empty, or a first line was never finished.
+    end : int
+        The end of the last whole line.
+    """
+
+    def __init__(self, path: Path, data: bytes, *, skip_damaged: bool = False) -> None:
+        self._path, self._skip = path, skip_damaged
+        self.data = data
+        self.end = data.rfind(b"\n") + 1
+        if self.end < len(data):
+            warnings.warn(
+                f"{path} ends in half a line, which is left out: what it was to hold had not been told yet",
+                JournalWarning,
+                stacklevel=5,
+            )
+        self._lines = data[: self.end].split(b"\n")[:-1]
+        self.header = parse_header(self._lines[0], str(path)) if self._lines else None
+
+    def entries(self, codec: RowCodec) -> list[Entry]:
+        """Read them.
+
+        Raises
+        ------
+        JournalError
+            At the first line that is damaged, unless those are skipped; the message has its number.
+        """
+        found = []
+        for number, line in enumerate(self._lines[1:], start=2):
+            try:
+                found.append(read_line(line, codec))
+            except (ValueError, KeyError, TypeError, OverflowError) as error:
+                if not self._skip:
+                    raise JournalError(
+                        f"{self._path} is damaged in line {number} ({error}); nothing was changed. "
+                        "gssbo.journal.Journal(path, skip_damaged=True) goes on without that line"
+                    ) from error
+                warnings.warn(f"{self._path}: line {number} is damaged and left out", JournalWarning, stacklevel=5)
+        return found

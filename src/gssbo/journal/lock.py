@@ -1,0 +1,134 @@
+"""A lock against a second writer, which ends with the process that holds it.
+
+The lock is on a file beside the journal, so that replacing the journal does not lose it. It is one of POSIX, or of
+Windows: the system lifts it when the process dies, however it dies, and no child inherits it. On a network file system
+it is as good as that system's locks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import struct
+import sys
+import threading
+from pathlib import Path
+
+from gssbo.exceptions import JournalError
+
+__all__ = ["Lock"]
+
+_held: set[str] = set()  # by this process, which the system would not keep from locking twice
+_guard = threading.Lock()
+
+
+class Lock:
+    """The right to write to a file.
+
+    Parameters
+    ----------
+    path : Path
+        Of the file; the lock's own has ``.lock`` appended, and goes when the lock does.
+
+    Raises
+    ------
+    JournalError
+        If someone has it; the message names the process where the system tells.
+    OSError
+        If the lock's file cannot be made.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "run.jsonl"
+    >>> lock = Lock(path)
+    >>> Lock(path)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    gssbo.exceptions.JournalError: ...run.jsonl is being written by this very process
+    >>> lock.release()
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = Path(f"{path}.lock")
+        self._key = os.path.realpath(path)
+        with _guard:
+            if self._key in _held:
+                raise JournalError(f"{path} is being written by this very process")
+            self._descriptor = self._acquire(path)
+            _held.add(self._key)
+
+    def release(self) -> None:
+        """Give it up; once more does nothing."""
+        with _guard:
+            if self._descriptor < 0:
+                return
+            _held.discard(self._key)
+            if sys.platform == "win32":
+                os.close(self._descriptor)  # a file that is open is not removed there
+                with contextlib.suppress(OSError):
+                    self._path.unlink()
+            else:
+                with contextlib.suppress(OSError):
+                    self._path.unlink()
+                os.close(self._descriptor)
+            self._descriptor = -1
+
+    def _acquire(self, path: Path) -> int:
+        while True:
+            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+            try:
+                if not _lock(descriptor):
+                    holder = _holder(descriptor)
+                    raise JournalError(
+                        f"{path} is being written by another process" + (f", number {holder}" if holder else "")
+                    )
+                # The last holder removed the file between our opening and locking it: a lock on nothing.
+                if _same(descriptor, self._path):
+                    return descriptor
+            except BaseException:
+                os.close(descriptor)
+                raise
+            os.close(descriptor)
+
+
+def _same(descriptor: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    except OSError:
+        return False
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(descriptor: int) -> bool:
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+    def _holder(descriptor: int) -> int | None:
+        return None
+
+else:
+    import fcntl
+
+    def _lock(descriptor: int) -> bool:
+        try:
+            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except (BlockingIOError, PermissionError):
+            return False
+        return True
+
+    def _holder(descriptor: int) -> int | None:
+        """Number of the process that has the lock, where the system's record of one is laid out as Linux has it."""
+        if not sys.platform.startswith("linux") or struct.calcsize("P") != 8:
+            return None
+        query = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+        try:
+            kind, _, _, _, number = struct.unpack("hhqqi4x", fcntl.fcntl(descriptor, fcntl.F_GETLK, query))
+        except OSError:
+            return None
+        return number if kind != fcntl.F_UNLCK else None

@@ -1,0 +1,65 @@
+"""Reading a journal without taking it up: who only looks needs no lock, and may look while it is written."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gssbo.entry import Entry
+from gssbo.exceptions import JournalError, JournalWarning
+from gssbo.journal.header import space_of
+from gssbo.journal.journal import Scan
+from gssbo.journal.plain import RowCodec
+from gssbo.space import Space
+
+__all__ = ["Record", "read_journal"]
+
+
+class Record(NamedTuple):
+    """What a journal holds.
+
+    Attributes
+    ----------
+    header : dict
+    space : Space
+        Categories that JSON does not have stand as text in it.
+    entries : list of Entry
+    """
+
+    header: dict[str, Any]
+    space: Space
+    entries: list[Entry]
+
+
+def read_journal(path: str | os.PathLike[str], *, skip_damaged: bool = False) -> Record:
+    """Read a journal, also one that is being written.
+
+    Raises
+    ------
+    JournalError
+        If there is none, or a line is damaged.
+
+    Examples
+    --------
+    >>> import tempfile, gssbo
+    >>> path = Path(tempfile.mkdtemp()) / "run.jsonl"
+    >>> with gssbo.Optimizer({"a": (0.0, 1.0)}, journal=path) as opt:
+    ...     opt.tell({"a": 0.5}, 2.0)
+    ...     read_journal(path).entries[0].y
+    array([2.])
+    """
+    path = Path(path)
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise JournalError(f"{path} cannot be read ({error})") from error
+    with warnings.catch_warnings():
+        if not skip_damaged:
+            warnings.simplefilter("ignore", JournalWarning)  # half a line is one that is being written
+        scan = Scan(path, data, skip_damaged=skip_damaged)
+        if scan.header is None:
+            raise JournalError(f"{path} is empty: the run has not begun")
+        space = space_of(scan.header)
+        return Record(scan.header, space, scan.entries(RowCodec(space)))

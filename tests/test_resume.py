@@ -1,0 +1,269 @@
+"""A run that was broken off goes on as if it had not been."""
+
+import itertools
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scipy.optimize import LinearConstraint
+
+import gssbo
+from gssbo.buffer import Buffer
+from gssbo.exceptions import JournalError, JournalWarning
+from gssbo.journal import Journal, read_journal
+
+MIXED = {"a": (0.0, 1.0), "n": range(8), "c": ["u", "v", "w"], "l": gssbo.Real(1e-3, 1.0, log=True)}
+
+
+def value(x):
+    return (x["a"] - 0.3) ** 2 + 0.1 * (x["n"] - 3) ** 2 + (x["c"] == "v") + abs(np.log10(x["l"]) + 1.0)
+
+
+def drive(opt, n):
+    """Two at a time, told in the other order, and one of three fails."""
+    seen = []
+    for _ in range(n):
+        first, second = opt.ask(2, ids=True)
+        seen += [first.x, second.x]
+        opt.tell(second, np.nan if opt.n_told % 3 == 0 else value(second.x))
+        opt.tell(first, value(first.x))
+    return seen
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"method": "portfolio"},
+        {"rule": "residual", "subset_size": 25},
+        {"rule": "random", "subset_size": 25},
+        {"refit": 5, "subset_size": 25},
+        {"refit": "frozen", "subset_size": 25, "acquisition": "log_ei"},
+        {"subset_size": 25, "acquisition": "thompson", "n_candidates": 200},
+        {"method": "turbo"},
+        {"method": "hesbo"},
+        {"method": "mini-meta", "duplicates": "allow"},
+        {"constraints": LinearConstraint([[1.0, 0.1, 0.0, 0.0]], -np.inf, 1.0)},
+    ],
+    ids=lambda options: "-".join(map(str, options.values()))[:40] or "default",
+)
+def test_a_broken_off_run_goes_on_as_if_it_had_not_been(tmp_path, options):
+    space = {**MIXED, "c": [0.0, 1.0, 2.0]} if "constraints" in options else MIXED
+    with gssbo.Optimizer(space, n_init=8, rng=3, **options) as opt:
+        whole = drive(opt, 22)
+    path = tmp_path / "run.jsonl"
+    seen = []
+    for seed, part in ((3, 2), (None, 10), (3, 10)):  # within the design, before and after the subset is full
+        with gssbo.Optimizer(space, n_init=8, rng=seed, journal=path, **options) as opt:
+            seen += drive(opt, part)
+            mean, std = opt.predict(seen[:5], return_std=True)
+        with gssbo.Optimizer(space, n_init=8, journal=path, **options) as opt:
+            again = opt.predict(seen[:5], return_std=True)
+        np.testing.assert_array_equal([mean, std], again)
+    assert seen == whole
+
+
+def test_the_dynamic_size_goes_by_the_recorded_times(tmp_path):
+    path = tmp_path / "run.jsonl"
+    options = {"n_init": 5, "subset_size": "dynamic", "dynamic_factor": 50.0, "journal": path}
+    with gssbo.Optimizer(MIXED, rng=0, **options) as opt:
+        for _ in range(40):
+            x = opt.ask()
+            opt.tell(x, value(x))
+        assert opt.M is None
+    lines = path.read_text().splitlines()
+    asked = [k for k, line in enumerate(lines) if line.startswith('{"ask"')]
+    for k in asked[30:]:
+        head, _, _ = lines[k].rpartition('"seconds":')
+        lines[k] = head + '"seconds":1000.0}'  # as if these had taken long
+    rule = Buffer("dynamic", n_init=5, factor=50.0)
+    for n, k in enumerate(asked[:-1], start=1):
+        if n > 5:  # the design is no iteration of the model
+            rule.record(json.loads(lines[k])["seconds"], n)
+    assert 31 < rule.size < 38
+    path.write_text("\n".join(lines[: asked[rule.size + 1]]) + "\n")  # what was asked with fewer is something else
+    with gssbo.Optimizer(MIXED, **options) as opt:
+        assert (opt.n_told, opt.M) == (rule.size + 1, rule.size)
+
+
+NUMBERS = itertools.count()
+ACTIONS = st.lists(
+    st.sampled_from(["ask", "ask2", "tell", "tell-last", "foreign", "fail", "forget", "enqueue", "announce", "reseed"]),
+    min_size=4,
+    max_size=24,
+)
+
+
+def act(opt, action, k):
+    """Carry an action out, and return what is seen of it."""
+    pending = opt.pending
+    if action in ("ask", "ask2"):
+        return opt.ask(2 if action == "ask2" else 1, ids=True)
+    if action == "tell" and pending:
+        opt.tell(id=pending[0].id, y=value(pending[0].x))
+    elif action == "tell-last" and pending:
+        opt.tell(pending[-1], value(pending[-1].x), noise_std=0.1)
+    elif action == "fail" and pending:
+        opt.tell(pending[0], failed=True)
+    elif action == "forget" and pending:
+        opt.forget(id=pending[0].id)
+    else:
+        point = {"a": (k % 10) / 10, "n": k % 8, "c": "uvw"[k % 3], "l": 0.1}
+        if action == "foreign":
+            opt.tell(point, value(point))
+        elif action == "enqueue":
+            opt.enqueue(point)
+        elif action == "announce":
+            return opt.announce(point)
+        elif action == "reseed":
+            opt.reseed(k)
+    return None
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(actions=ACTIONS, cut=st.integers(0, 24), method=st.sampled_from(["box", "portfolio"]))
+def test_any_run_may_be_cut_anywhere(tmp_path, actions, cut, method):
+    path = tmp_path / f"{next(NUMBERS)}.jsonl"
+    options = {"n_init": 3, "method": method}
+    whole = gssbo.Optimizer(MIXED, rng=7, **options)
+    opt = gssbo.Optimizer(MIXED, rng=7, journal=Journal(path, sync=False), **options)
+    for k, action in enumerate(actions):
+        if k == cut:
+            opt.close()
+            opt = gssbo.Optimizer(MIXED, rng=7, journal=Journal(path, sync=False), **options)
+            assert opt.pending == whole.pending and opt.queue == whole.queue and opt.X == whole.X
+        assert act(opt, action, k) == act(whole, action, k)
+    opt.close()
+    with gssbo.Optimizer(MIXED, rng=7, journal=path, **options) as opt:
+        assert opt.pending == whole.pending and opt.n_told == whole.n_told
+        assert opt.ask(3) == whole.ask(3)
+
+
+def test_where_asking_again_gives_something_else_the_record_stands(tmp_path):
+    path = tmp_path / "run.jsonl"
+    with gssbo.Optimizer([(0.0, 1.0)] * 2, n_init=4, rng=1, journal=path) as opt:
+        for _ in range(8):
+            x = opt.ask()
+            opt.tell(x, float(x.sum()))
+        waiting = opt.ask(ids=True)
+    text = path.read_text().replace('"entropy":1,', '"entropy":2,')  # as if the generators were others
+    path.write_text(text)
+    with (
+        pytest.warns(JournalWarning, match="other suggestions") as record,
+        gssbo.Optimizer([(0.0, 1.0)] * 2, n_init=4, journal=path) as opt,
+    ):
+        assert opt.n_told == 8
+        assert [(each.id, each.x.tolist()) for each in opt.pending] == [(waiting.id, waiting.x.tolist())]
+        opt.tell(waiting, 1.0)
+        x = opt.ask()
+        assert x.min() >= 0.0 and x.max() <= 1.0
+    assert len(record) == 1
+
+
+# ---- minimize
+
+
+def bowl(x):
+    return float(((np.asarray(x) - 0.3) ** 2).sum())
+
+
+def test_minimize_goes_on_where_it_stopped(tmp_path):
+    path = tmp_path / "run.jsonl"
+    bounds, x0 = [(0.0, 1.0)] * 2, [[0.5, 0.5], [0.1, 0.9]]
+    calls = []
+
+    def counted(x):
+        calls.append(x.copy())
+        if len(calls) == 12:
+            raise RuntimeError("gone")
+        return bowl(x)
+
+    whole = gssbo.minimize(bowl, bounds, n_evals=20, n_init=5, x0=x0, rng=2)
+    with pytest.raises(RuntimeError):
+        gssbo.minimize(counted, bounds, n_evals=20, n_init=5, x0=x0, rng=2, journal=path)
+    result = gssbo.minimize(counted, bounds, n_evals=20, n_init=5, x0=x0, rng=2, journal=path)
+    assert len(calls) == 21  # the one that was lost is evaluated again
+    np.testing.assert_array_equal(result.x_iters, whole.x_iters)
+    assert (result.nfev, result.fun) == (20, whole.fun)
+    again = gssbo.minimize(counted, bounds, n_evals=20, n_init=5, journal=path)  # nothing is left to do
+    assert (len(calls), again.nfev, again.fun) == (21, 20, whole.fun)
+
+
+def test_prior_data_are_told_once(tmp_path):
+    path = tmp_path / "run.jsonl"
+    prior = {"x0": np.array([[0.2, 0.2], [0.8, 0.8]]), "y0": [1.0, 2.0]}
+    for n_evals in (3, 6):
+        result = gssbo.minimize(bowl, [(0.0, 1.0)] * 2, n_evals=n_evals, n_init=4, rng=0, journal=path, **prior)
+    assert (result.nfev, len(result.x_iters)) == (6, 8)
+
+
+def test_another_seed_is_another_run(tmp_path):
+    path = tmp_path / "run.jsonl"
+    gssbo.minimize(bowl, [(0.0, 1.0)], n_evals=3, rng=0, journal=path)
+    before = path.read_bytes()
+    with pytest.raises(JournalError, match="another rng"):
+        gssbo.minimize(bowl, [(0.0, 1.0)], n_evals=5, rng=1, journal=path)
+    with pytest.raises(JournalError, match="n_init=None, got 7"):
+        gssbo.minimize(bowl, [(0.0, 1.0)], n_evals=5, rng=0, n_init=7, journal=path)
+    with pytest.raises(JournalError, match="maximize=False, got True"):
+        gssbo.minimize(bowl, [(0.0, 1.0)], n_evals=5, rng=0, maximize=True, journal=path)
+    assert path.read_bytes() == before
+
+
+# ---- killed
+
+KILLED = """
+import os, random, signal, sys, time, gssbo
+from concurrent.futures import ThreadPoolExecutor
+
+def bowl(x):
+    return float(((x - 0.3) ** 2).sum())
+
+def minimize(path, log, workers, n_evals):
+    with ThreadPoolExecutor(4) as executor:
+        gssbo.minimize(
+            bowl, [(0.0, 1.0)] * 2, n_evals=n_evals, n_init=5, rng=2, n_candidates=200, journal=path,
+            callback=lambda _: os.write(log, b".") and None, workers=executor if workers == 4 else 1,
+        )
+
+path, log = sys.argv[1], os.open(sys.argv[2], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+workers, n_evals, kills = map(int, sys.argv[3:])
+delays = random.Random(4)
+while True:  # forked, so that gssbo is imported once
+    before = os.fstat(log).st_size
+    child = os.fork()
+    if child == 0:
+        minimize(path, log, workers, n_evals)
+        os._exit(0)
+    while os.fstat(log).st_size == before and os.waitpid(child, os.WNOHANG) == (0, 0):
+        time.sleep(0.001)
+    if kills == 0:
+        os.waitpid(child, 0)
+        break
+    time.sleep(delays.uniform(0.0, 0.03))
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    kills -= 1
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.parametrize("workers", [1, 4])
+def test_a_run_killed_at_twenty_random_moments_loses_nothing(tmp_path, workers):
+    path, log, n_evals = tmp_path / "run.jsonl", tmp_path / "log", 300
+    arguments = [path, log, workers, n_evals, 20]
+    subprocess.run([sys.executable, "-c", KILLED, *map(str, arguments)], check=True, timeout=240)
+    entries = read_journal(path).entries
+    told = [tuple(row) for entry in entries if entry.kind == "tell" for row in entry.rows.tolist()]
+    asked = [tuple(row) for entry in entries if entry.kind == "ask" for row in entry.rows.tolist()]
+    assert len(told) == n_evals == len(set(told)) == len(asked)
+    assert log.stat().st_size >= n_evals - 20 * workers  # all but what was told at the moment it was killed
+    if workers == 1:
+        whole = gssbo.minimize(bowl, [(0.0, 1.0)] * 2, n_evals=n_evals, n_init=5, rng=2, n_candidates=200)
+        np.testing.assert_array_equal(np.array(told), whole.x_iters)

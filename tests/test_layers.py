@@ -72,6 +72,7 @@ LAYER = {
     "proposals": 5,
     "strategy": 5,
     "baselines": 6,
+    "integrations": 6,
     "plotting": 6,
     "problems": 6,
     "cli": 7,

@@ -1,0 +1,123 @@
+"""One space of a study, its optimizer, and which trial got which suggestion."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from contextlib import suppress
+from itertools import groupby
+from typing import Any
+
+from gssbo._optional import import_optional
+from gssbo.integrations.optuna.relative_space import Code, RelativeSpace
+from gssbo.integrations.optuna.trials import Trials
+from gssbo.optimizer import Optimizer
+
+__all__ = ["SHARED", "Model"]
+
+TrialState: Any = import_optional("optuna.trial", extra="optuna", purpose="gssbo.integrations.optuna").TrialState
+
+SHARED = "gssbo:params"  # system attribute of a trial: what was suggested, before the objective asks for it
+
+
+class Model:
+    """An optimizer that reads a study.
+
+    Parameters
+    ----------
+    space : RelativeSpace
+        Not empty.
+    avoided : container of TrialState
+        Besides those that completed without a usable value: the ends that make a trial count as a failed evaluation.
+        The ends that are neither are ignored.
+    options : dict
+        Keyword arguments of `Optimizer`.
+
+    Examples
+    --------
+    >>> import optuna
+    >>> distributions = {"x": optuna.distributions.FloatDistribution(0, 1)}
+    >>> study, seen = optuna.create_study(), Trials()
+    >>> for x, value in [(0.25, 1.0), (0.5, float("inf")), (0.75, 3.0)]:
+    ...     study.add_trial(optuna.create_trial(params={"x": x}, distributions=distributions, value=value))
+    >>> seen.read(study.trials)
+    >>> model = Model(RelativeSpace(distributions), avoided=(), options={"rng": 0})
+    >>> model.read(study.trials, seen, current=3)
+    >>> model.optimizer.y
+    array([ 1., nan,  3.])
+    """
+
+    def __init__(self, space: RelativeSpace, *, avoided: Any, options: dict[str, Any]) -> None:
+        self.space, self._avoided = space, avoided
+        self.optimizer = Optimizer(space.parameters, **options)
+        self._ids: dict[int, int] = {}  # of suggestions, by the number of the trial
+        self._n_read = 0
+
+    def read(self, trials: Sequence[Any], seen: Trials, *, current: int) -> None:
+        """Tell what finished since the last time, and announce what others run.
+
+        Parameters
+        ----------
+        trials : sequence of FrozenTrial
+            All of the study.
+        seen : Trials
+            What it has come to.
+        current : int
+            Number of the trial that is being sampled.
+        """
+        new = []
+        for number in seen.finished[self._n_read :]:
+            known = self._ids.pop(number, None)
+            value = self._value(trials[number])
+            codes = None if value is None else self.space.codes(trials[number].params)
+            if codes is not None:
+                new.append((codes, value, known))
+            elif known is not None:
+                self._forget(known)
+        self._n_read = len(seen.finished)
+        for ours, group in groupby(new, key=lambda row: row[2] is not None):
+            points, values, ids = zip(*group, strict=True)
+            self.optimizer.tell(list(points), list(values), id=list(ids) if ours else None)
+        for number in seen.running:
+            if number != current and number not in self._ids:
+                codes = self._running(trials[number])
+                if codes is not None:
+                    self._ids[number] = self.optimizer.announce(codes).id
+
+    def suggest(self, number: int) -> dict[str, Code]:
+        """Codes of a suggestion for the trial of this number.
+
+        Raises
+        ------
+        SpaceExhausted
+            If a finite space has nothing new.
+        """
+        if number in self._ids:
+            self._forget(self._ids.pop(number))
+        suggestion = self.optimizer.ask(ids=True)
+        self._ids[number] = suggestion.id
+        codes: dict[str, Code] = suggestion.x
+        return codes
+
+    def _forget(self, suggestion: int) -> None:
+        with suppress(ValueError):  # it may be forgotten already, overtaken by many observations
+            self.optimizer.forget(id=suggestion)
+
+    def _value(self, trial: Any) -> float | None:
+        """The value of a finished trial, NaN for a failed one, None for one that is ignored."""
+        if trial.state in self._avoided:
+            return math.nan
+        if trial.state != TrialState.COMPLETE:
+            return None
+        infeasible = any(violation > 0.0 for violation in getattr(trial, "constraints", {}).values())
+        return float(trial.value) if math.isfinite(trial.value) and not infeasible else math.nan
+
+    def _running(self, trial: Any) -> dict[str, Code] | None:
+        """Codes of a running trial, if it is known what it evaluates."""
+        attributes = trial.system_attrs
+        shared = {
+            name: self.space.distributions[name].to_external_repr(internal)
+            for name, internal in attributes.get(SHARED, {}).items()
+            if name in self.space.distributions
+        }
+        return self.space.codes({**shared, **attributes.get("fixed_params", {}), **trial.params})

@@ -1,0 +1,153 @@
+"""The Gaussian process as an estimator of scikit-learn, on a retained subset where there are many observations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gssbo._optional import import_optional
+from gssbo._typing import ArrayLike, FloatArray, IndexArray
+from gssbo._validation import check_choice, check_integer
+from gssbo.gp import GaussianProcess
+from gssbo.integrations.sklearn.random_state import generator
+from gssbo.selection import select_subset
+from gssbo.selection.rules import RULES
+
+__all__ = ["GaussianProcessRegressor"]
+
+base: Any = import_optional("sklearn.base", extra="sklearn", purpose="gssbo.integrations.sklearn")
+validation: Any = import_optional("sklearn.utils.validation", extra="sklearn", purpose="gssbo.integrations.sklearn")
+
+
+class GaussianProcessRegressor(base.RegressorMixin, base.BaseEstimator):  # type: ignore[misc]
+    """Gaussian-process regression for pipelines and searches of scikit-learn.
+
+    A `gssbo.GaussianProcess` behind an estimator's interface. Beyond `subset_size` observations the hyperparameters are
+    fitted to a random subset of that size, the rule chooses from all of them with these, and the process is fitted to
+    what it chose. For the rules "residual", "residual-ratio" and "variance" that takes time linear in the number of
+    observations, and memory likewise.
+
+    Parameters
+    ----------
+    kernel : {"matern52", "matern32", "rbf"}
+    lengthscale, variance, noise, fit_hyperparameters, normalize_y, n_restarts
+        As for `gssbo.GaussianProcess`.
+    lengthscale_bounds, variance_bounds, noise_bounds, threads
+        As for `gssbo.GaussianProcess`.
+    subset_size : int or None
+        Observations to keep; None keeps all, at a cost that grows with the cube of their number.
+    rule : {"residual", "variance", "residual-ratio", "maxmin", "vector", "scalar", "random", "kmeans++", "topk-random"}
+        Selection rule.
+    random_state : None, int, RandomState or Generator
+        Source of the restarts and of the random subset; of the draws of `sample_y` too if that is not given its own.
+
+    Attributes
+    ----------
+    gp_ : GaussianProcess
+        As fitted.
+    retained_ : ndarray of int, shape (min(n, subset_size),)
+        Indices of the observations it stands on, ascending.
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
+
+    Raises
+    ------
+    ValueError
+        From `fit`, if a parameter is out of its range.
+    NotFittedError
+        From the other methods, before `fit`.
+    MissingDependencyError
+        From importing this module, if scikit-learn is not installed.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> X = np.random.default_rng(0).uniform(0.0, 100.0, (900, 2))
+    >>> y = np.sin(X[:, 0] / 15.0) + X[:, 1] / 50.0
+    >>> model = make_pipeline(StandardScaler(), GaussianProcessRegressor(subset_size=100, random_state=0))
+    >>> bool(model.fit(X[:800], y[:800]).score(X[800:], y[800:]) > 0.99)
+    True
+    >>> mean, std = model.predict(X[800:], return_std=True)
+    """
+
+    def __init__(
+        self,
+        kernel: str = "matern52",
+        *,
+        lengthscale: ArrayLike | None = None,
+        variance: float = 1.0,
+        noise: float = 1e-2,
+        fit_hyperparameters: bool = True,
+        normalize_y: bool = True,
+        n_restarts: int = 2,
+        lengthscale_bounds: ArrayLike | None = None,
+        variance_bounds: ArrayLike = (1e-4, 1e4),
+        noise_bounds: ArrayLike = (1e-6, 1e1),
+        subset_size: int | None = 500,
+        rule: str = "residual",
+        threads: int = 1,
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.lengthscale = lengthscale
+        self.variance = variance
+        self.noise = noise
+        self.fit_hyperparameters = fit_hyperparameters
+        self.normalize_y = normalize_y
+        self.n_restarts = n_restarts
+        self.lengthscale_bounds = lengthscale_bounds
+        self.variance_bounds = variance_bounds
+        self.noise_bounds = noise_bounds
+        self.subset_size = subset_size
+        self.rule = rule
+        self.threads = threads
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> GaussianProcessRegressor:
+        """Fit to observations X (n, d) and y (n,)."""
+        X, y = validation.validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        rule = check_choice("rule", self.rule, RULES)
+        size = None if self.subset_size is None else check_integer("subset_size", self.subset_size, at_least=2)
+        rng = generator(self.random_state)
+        gp = GaussianProcess(
+            self.kernel,
+            lengthscale=self.lengthscale,
+            variance=self.variance,
+            noise=self.noise,
+            fit_hyperparameters=self.fit_hyperparameters,
+            normalize_y=self.normalize_y,
+            n_restarts=self.n_restarts,
+            lengthscale_bounds=self.lengthscale_bounds,
+            variance_bounds=self.variance_bounds,
+            noise_bounds=self.noise_bounds,
+            threads=self.threads,
+            rng=rng,
+        )
+        retained: IndexArray = np.arange(len(X))
+        if size is not None and len(X) > size:
+            first = np.sort(rng.permutation(len(X))[:size])
+            gp.fit(X[first], y[first])
+            retained = np.sort(select_subset(gp, X, size, y=y, rule=rule, rng=rng))
+        self.gp_: GaussianProcess = gp.fit(X[retained], y[retained])
+        self.retained_ = retained
+        return self
+
+    def predict(
+        self, X: Any, return_std: bool = False, return_cov: bool = False
+    ) -> FloatArray | tuple[FloatArray, FloatArray]:
+        """Posterior mean (m,) of the latent function at X (m, d).
+
+        With its standard deviation (m,) if `return_std`, or covariance (m, m) if `return_cov`; noise is not included.
+        """
+        validation.check_is_fitted(self)
+        points = validation.validate_data(self, X, dtype=np.float64, reset=False)
+        return self.gp_.predict(points, return_std=return_std, return_cov=return_cov)
+
+    def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = None) -> FloatArray:
+        """Joint draws of the latent function at X (m, d): shape (m, n_samples)."""
+        validation.check_is_fitted(self)
+        points = validation.validate_data(self, X, dtype=np.float64, reset=False)
+        rng = self.gp_.rng if random_state is None else generator(random_state)
+        return self.gp_.sample_y(points, n_samples, rng=rng)

@@ -1,0 +1,246 @@
+"""A search over the parameters of an estimator, with cross-validation, in scikit-learn's own terms."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gssbo._optional import import_optional
+from gssbo._typing import FloatArray
+from gssbo._validation import check_integer
+from gssbo.exceptions import SpaceExhausted
+from gssbo.integrations.sklearn.candidate_space import CandidateSpace
+from gssbo.integrations.sklearn.random_state import generator
+from gssbo.optimizer import Optimizer
+
+__all__ = ["GSSBOSearchCV"]
+
+model_selection: Any = import_optional("sklearn.model_selection", extra="sklearn", purpose="gssbo.integrations.sklearn")
+sklearn_exceptions: Any = import_optional("sklearn.exceptions", extra="sklearn", purpose="gssbo.integrations.sklearn")
+joblib: Any = import_optional("joblib", extra="sklearn", purpose="gssbo.integrations.sklearn")
+
+OURS = ("bounds", "constraints", "maximize", "rng")  # options of the optimizer that are not the user's here
+
+Evaluate = Callable[..., dict[str, Any]]
+
+
+class GSSBOSearchCV(model_selection._search.BaseSearchCV):  # type: ignore[misc]
+    """Search for the parameters of an estimator by Bayesian optimization of a cross-validated score.
+
+    Used like `RandomizedSearchCV`, and like scikit-optimize's `BayesSearchCV`.
+
+    Parameters
+    ----------
+    estimator : estimator object
+    param_distributions : dict of str to anything
+        A list or array of values; a tuple (low, high), of whole numbers where both ends are, or (low, high, "uniform"
+        or "log-uniform"); a `gssbo.Real`, `Integer` or `Categorical`; a frozen `uniform`, `loguniform` or `randint` of
+        `scipy.stats`.
+    n_iter : int
+        Candidates to evaluate, each once; fewer where a finite space has no more.
+    n_points : int, optional
+        Candidates to evaluate at once, after the initial design, which is evaluated together. Default: so many that
+        each of `n_jobs` workers has a fold of one. The run depends on it.
+    optimizer_options : dict, optional
+        Keyword arguments of `gssbo.Optimizer`: `n_init`, `subset_size`, `method`, ...
+    scoring, n_jobs, cv, verbose, pre_dispatch, error_score, return_train_score
+        As for `RandomizedSearchCV`. A candidate whose score is NaN counts as one that failed.
+    refit : bool, str or callable
+        As for `RandomizedSearchCV`; with several metrics the name of the one to optimise.
+    random_state : None, int, RandomState or Generator
+        With an int, and splits that do not change, the search is reproducible.
+
+    Attributes
+    ----------
+    cv_results_, best_estimator_, best_score_, best_params_, best_index_, scorer_, n_splits_, refit_time_, multimetric_
+        As for `RandomizedSearchCV`. A batch of which every fit failed comes last in `cv_results_`.
+    optimizer_ : Optimizer
+        With all candidates told; categories of a list by their place in it.
+
+    Raises
+    ------
+    ValueError
+        From `fit`, if a parameter is out of its range, with several metrics and no name among them to optimise, or if
+        every fit failed.
+    MissingDependencyError
+        From importing this module, if scikit-learn is not installed.
+
+    Notes
+    -----
+    Candidates are compared on the same folds if `cv` splits the same way every time it is asked, so give a shuffling
+    splitter a `random_state`.
+
+    Examples
+    --------
+    >>> from scipy.stats import loguniform
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import SVC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> search = GSSBOSearchCV(
+    ...     SVC(),
+    ...     {"C": loguniform(1e-3, 1e3), "gamma": (1e-4, 1e1, "log-uniform"), "kernel": ["rbf", "linear"]},
+    ...     n_iter=16,
+    ...     optimizer_options={"n_init": 8},
+    ...     random_state=0,
+    ... ).fit(X, y)
+    >>> bool(search.best_score_ > 0.97), len(search.cv_results_["params"]), search.predict(X[:2])
+    (True, 16, array([0, 0]))
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_distributions: Any,
+        *,
+        n_iter: int = 50,
+        n_points: int | None = None,
+        optimizer_options: dict[str, Any] | None = None,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+        refit: Any = True,
+        cv: Any = None,
+        verbose: int = 0,
+        pre_dispatch: Any = "2*n_jobs",
+        random_state: Any = None,
+        error_score: Any = np.nan,
+        return_train_score: bool = False,
+    ) -> None:
+        self.param_distributions = param_distributions
+        self.n_iter = n_iter
+        self.n_points = n_points
+        self.optimizer_options = optimizer_options
+        self.random_state = random_state
+        super().__init__(
+            estimator=estimator,
+            scoring=scoring,
+            n_jobs=n_jobs,
+            refit=refit,
+            cv=cv,
+            verbose=verbose,
+            pre_dispatch=pre_dispatch,
+            error_score=error_score,
+            return_train_score=return_train_score,
+        )
+
+    def fit(self, X: Any, y: Any = None, **params: Any) -> Any:
+        """Search, and fit the best candidate to all data unless `refit` is False.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        y : array-like of shape (n,) or (n, k), optional
+        **params
+            Passed on as by `RandomizedSearchCV.fit`.
+
+        Returns
+        -------
+        GSSBOSearchCV
+            Itself.
+        """
+        self._lost: list[dict[str, Any]] = []
+        self.cv_results_: dict[str, Any]
+        try:
+            super().fit(X, y, **params)
+            if self._lost:
+                self.cv_results_ = _with_failures(self.cv_results_, self._lost, self.error_score)
+        finally:
+            del self._lost
+        return self
+
+    def _run_search(self, evaluate_candidates: Evaluate) -> None:
+        space = CandidateSpace(self.param_distributions)
+        left = check_integer("n_iter", self.n_iter, at_least=1)
+        options = _checked(self.optimizer_options)
+        self.optimizer_ = Optimizer(space.parameters, **options, maximize=True, rng=generator(self.random_state))
+        size = min(self.optimizer_.n_init, left)
+        error, n_splits = None, 0
+        while left > 0:
+            try:
+                batch = self.optimizer_.ask(size, ids=True)
+            except SpaceExhausted:
+                break
+            candidates = [space.values(suggestion.x) for suggestion in batch]
+            try:
+                results = evaluate_candidates(candidates)
+                n_splits = len({key.partition("_")[0] for key in results if key.startswith("split")})
+                scores = self._scores(results)[-len(batch) :]
+            except ValueError as raised:
+                # All fits of this batch failed, which ends other searches; what it tells is told.
+                if self.error_score == "raise" or "fits failed" not in str(raised):
+                    raise
+                error = raised
+                warnings.warn(str(raised), sklearn_exceptions.FitFailedWarning, stacklevel=2)
+                self._lost += candidates
+                scores = np.full(len(batch), self.error_score, dtype=np.float64)
+            self.optimizer_.tell(batch, np.where(np.isfinite(scores), scores, np.nan))
+            left -= len(batch)
+            size = min(self._batch_size(n_splits), left)
+        if n_splits == 0 and error is not None:
+            raise error
+
+    def _batch_size(self, n_splits: int) -> int:
+        if self.n_points is not None:
+            return check_integer("n_points", self.n_points, at_least=1)
+        n_jobs: int = joblib.effective_n_jobs(self.n_jobs)
+        return -(-n_jobs // max(n_splits, 1))
+
+    def _scores(self, results: dict[str, Any]) -> FloatArray:
+        """Mean scores of the metric to optimise, of all candidates so far."""
+        key = f"mean_test_{self.refit}" if isinstance(self.refit, str) else "mean_test_score"
+        key = "mean_test_score" if "mean_test_score" in results else key
+        if key not in results:
+            found = [name.removeprefix("mean_test_") for name in results if name.startswith("mean_test_")]
+            raise ValueError(
+                f"refit must be the name of the metric to optimise, one of {', '.join(map(repr, found))}, "
+                f"got {self.refit!r}"
+            )
+        scores: FloatArray = results[key]
+        return scores
+
+
+def _checked(options: Any) -> dict[str, Any]:
+    if options is None:
+        return {}
+    if not isinstance(options, dict):
+        raise ValueError(f"optimizer_options must be a dict, got {options!r}")
+    known = [name for name in inspect.signature(Optimizer).parameters if name not in OURS]
+    for name in options:
+        if name not in known:
+            raise ValueError(f"optimizer_options must be among {', '.join(known)}, got {name!r}")
+    return options
+
+
+def _with_failures(results: dict[str, Any], lost: list[dict[str, Any]], error_score: float) -> dict[str, Any]:
+    """`cv_results_` with a row more for each candidate of a batch of which every fit failed."""
+    n, n_lost = len(results["params"]), len(lost)
+    extended: dict[str, Any] = {"params": results["params"] + lost}
+    for key, column in results.items():
+        if key.startswith("param_"):
+            values = [candidate[key.removeprefix("param_")] for candidate in lost]
+            extended[key] = np.ma.MaskedArray(np.empty(n + n_lost, _common(column.dtype, values)), mask=True)
+            extended[key][:n] = column
+            for i, value in enumerate(values):
+                extended[key][n + i] = value
+        elif key.endswith("_time"):
+            extended[key] = np.append(column, np.full(n_lost, np.nan))
+        elif key.startswith("std_"):
+            extended[key] = np.append(column, np.full(n_lost, 0.0 * error_score))
+        elif key != "params" and not key.startswith("rank_"):
+            extended[key] = np.append(column, np.full(n_lost, error_score))
+    for key in [key for key in results if key.startswith("rank_")]:
+        means = extended["mean_" + key.removeprefix("rank_")]
+        worst = np.where(np.isnan(means), -np.inf, means)
+        extended[key] = np.array([1 + int((worst > each).sum()) for each in worst], dtype=np.int32)
+    return {key: extended[key] for key in results}
+
+
+def _common(dtype: np.dtype[Any], values: list[Any]) -> np.dtype[Any]:
+    """The type of a column of numbers that takes some more, or object."""
+    types = [np.dtype(type(value)) for value in values if isinstance(value, bool | int | float)]
+    if dtype.kind in "biuf" and len(types) == len(values):
+        return np.result_type(dtype, *types)
+    return np.dtype(object)

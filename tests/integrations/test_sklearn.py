@@ -1,0 +1,370 @@
+import pickle
+
+import numpy as np
+import pytest
+
+sklearn = pytest.importorskip("sklearn")
+
+import joblib  # noqa: E402
+from scipy import stats  # noqa: E402
+from sklearn.base import BaseEstimator, ClassifierMixin, clone  # noqa: E402
+from sklearn.datasets import load_iris, make_classification, make_regression  # noqa: E402
+from sklearn.exceptions import FitFailedWarning, NotFittedError  # noqa: E402
+from sklearn.gaussian_process import GaussianProcessRegressor as Reference  # noqa: E402
+from sklearn.gaussian_process.kernels import ConstantKernel, Matern  # noqa: E402
+from sklearn.linear_model import LogisticRegression, Ridge  # noqa: E402
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_score  # noqa: E402
+from sklearn.pipeline import make_pipeline  # noqa: E402
+from sklearn.preprocessing import StandardScaler  # noqa: E402
+from sklearn.svm import SVC  # noqa: E402
+from sklearn.utils.estimator_checks import check_estimator  # noqa: E402
+
+import gssbo  # noqa: E402
+from gssbo.integrations.sklearn import GaussianProcessRegressor, GSSBOSearchCV  # noqa: E402
+from gssbo.integrations.sklearn.candidate_space import CandidateSpace  # noqa: E402
+
+QUICK = {"n_init": 4, "threads": 1}
+IRIS = load_iris(return_X_y=True)
+
+
+def search(estimator, space, **options):
+    return GSSBOSearchCV(estimator, space, **({"optimizer_options": QUICK, "random_state": 0, "n_iter": 8} | options))
+
+
+# ---- scikit-learn's own checks
+
+CHEAP = {"n_iter": 2, "cv": 2, "random_state": 0, "error_score": "raise", "optimizer_options": {"n_init": 1}}
+# A search of a Ridge takes y with columns as a Ridge does, without the warning the check waits for.
+COLUMNS = {"check_supervised_y_2d": "RandomizedSearchCV of a Ridge does not warn of columns either"}
+
+
+@pytest.mark.filterwarnings("ignore")  # of what the checks do to an estimator
+@pytest.mark.parametrize(
+    ("estimator", "known"),
+    [
+        (GaussianProcessRegressor(random_state=0), {}),
+        (GaussianProcessRegressor(subset_size=60, random_state=0), {}),
+        (GSSBOSearchCV(Ridge(), {"alpha": (0.1, 10.0)}, **CHEAP), COLUMNS),
+        (GSSBOSearchCV(LogisticRegression(), {"C": (0.1, 10.0, "log-uniform")}, **CHEAP), {}),
+    ],
+    ids=["regressor", "retained subset", "search of a regressor", "search of a classifier"],
+)
+def test_scikit_learns_checks_pass(estimator, known):
+    done = check_estimator(estimator, on_skip=None, expected_failed_checks=known)  # raises at the first that fails
+    assert sum(check["status"] == "passed" for check in done) > 40
+    assert {check["check_name"] for check in done if check["status"] == "xfail"} == set(known)
+
+
+# ---- candidates
+
+
+def test_spellings_of_a_space():
+    space = CandidateSpace(
+        {
+            "a": (0.5, 2),
+            "b": (1, 5),
+            "c": (1e-3, 1.0, "log-uniform"),
+            "d": [1, 5],
+            "e": np.array([0.5, 1.5]),
+            "f": range(2, 9, 2),
+            "g": stats.uniform(1.0, 2.0),
+            "h": stats.loguniform(1e-4, 10.0),
+            "i": stats.randint(3, 7),
+            "j": gssbo.Integer(1, 9, log=True),
+            "k": ("u", "v"),
+            "l": stats.reciprocal(1.0, 4.0),
+        }
+    )
+    assert space.parameters == {
+        "a": gssbo.Real(0.5, 2.0),
+        "b": gssbo.Integer(1, 5),
+        "c": gssbo.Real(1e-3, 1.0, log=True),
+        "d": gssbo.Categorical([0, 1]),
+        "e": gssbo.Categorical([0, 1]),
+        "f": gssbo.Integer(2, 8, step=2),
+        "g": gssbo.Real(1.0, 3.0),
+        "h": gssbo.Real(1e-4, 10.0, log=True),
+        "i": gssbo.Integer(3, 6),
+        "j": gssbo.Integer(1, 9, log=True),
+        "k": gssbo.Categorical(["u", "v"]),
+        "l": gssbo.Real(1.0, 4.0, log=True),
+    }
+    chosen = space.values(dict.fromkeys(space.parameters, 1))
+    assert (chosen["d"], chosen["e"], chosen["b"]) == (5, 1.5, 1)
+    assert type(chosen["e"]) is float
+
+
+def test_choices_may_be_anything_and_come_as_they_are():
+    weights, scaler = np.array([1.0, 2.0]), StandardScaler()
+    space = CandidateSpace({"w": [None, weights, {1: 2.0}, float("nan")], "s": [scaler, "passthrough"]})
+    assert space.values({"w": 1, "s": 0})["w"] is weights
+    assert space.values({"w": 1, "s": 0})["s"] is scaler
+
+
+@pytest.mark.parametrize(
+    ("space", "message"),
+    [
+        ({"C": stats.norm()}, r"param_distributions\['C'\] must be .* the distribution 'norm' is no interval"),
+        ({"C": stats.loguniform(1, 10, loc=5)}, "no interval with a linear or logarithmic scale"),
+        ({"C": 3.0}, "it is none of these"),
+        ({"C": (2.0, 1.0)}, "low <= high"),
+        ({"C": []}, "values must not be empty"),
+        ({}, "must be a dict of at least one parameter, got {}"),
+        ([{"C": [1]}], "must be a dict"),
+    ],
+)
+def test_a_wrong_space_is_named(space, message):
+    with pytest.raises(ValueError, match=message):
+        CandidateSpace(space)
+
+
+# ---- the search
+
+
+def test_results_are_the_scores_of_the_candidates():
+    found = search(SVC(), {"C": (1e-2, 1e2, "log-uniform"), "kernel": ["rbf", "linear"]}, cv=3, n_iter=10).fit(*IRIS)
+    results = found.cv_results_
+    assert len(results["params"]) == 10
+    for params, mean in zip(results["params"], results["mean_test_score"], strict=True):
+        assert mean == cross_val_score(SVC(**params), *IRIS, cv=3).mean()
+    assert np.array_equal(found.optimizer_.y, results["mean_test_score"])
+    assert found.best_score_ == results["mean_test_score"].max() == found.optimizer_.best_y
+    assert found.best_params_ == results["params"][found.best_index_]
+    assert results["rank_test_score"][found.best_index_] == 1
+    assert found.best_estimator_.get_params()["C"] == found.best_params_["C"]
+    assert np.array_equal(found.predict(IRIS[0]), found.best_estimator_.predict(IRIS[0]))
+    assert type(found.best_params_["C"]) is float
+
+
+def test_the_search_finds_a_narrow_optimum():
+    X, y = make_regression(120, 30, noise=30.0, random_state=1)
+    wide = search(Ridge(), {"alpha": (1e-6, 1e6, "log-uniform")}, n_iter=20, cv=KFold(5)).fit(X, y)
+    grid = GridSearchCV(Ridge(), {"alpha": np.geomspace(1e-6, 1e6, 49)}, cv=KFold(5)).fit(X, y)
+    assert wide.best_score_ > grid.best_score_
+
+
+def test_workers_and_kinds_of_random_state_change_nothing():
+    space = {"C": (1e-2, 1e2, "log-uniform")}
+    alone = search(SVC(), space, n_points=2).fit(*IRIS)
+    with joblib.parallel_config("threading"):
+        for other in [{"n_jobs": 2}, {"random_state": np.int64(0)}]:
+            found = search(SVC(), space, n_points=2, **other).fit(*IRIS)
+            assert found.cv_results_["params"] == alone.cv_results_["params"]
+    one, two = (search(SVC(), space, random_state=np.random.RandomState(3)).fit(*IRIS) for _ in range(2))
+    assert one.cv_results_["params"] == two.cv_results_["params"] != alone.cv_results_["params"]
+
+
+def test_no_seed_means_other_numbers_and_leaves_the_global_generator():
+    np.random.seed(0)
+    before = np.random.get_state()[1].tolist()
+    runs = [search(Ridge(), {"alpha": (0.0, 1.0)}, random_state=None, n_iter=2).fit(*IRIS) for _ in range(2)]
+    assert runs[0].cv_results_["params"] != runs[1].cv_results_["params"]
+    assert np.random.get_state()[1].tolist() == before
+
+
+def test_batches_fill_the_workers():
+    sizes = []
+
+    class Watched(GSSBOSearchCV):
+        def _run_search(self, evaluate_candidates):
+            def evaluate(candidates):
+                sizes.append(len(candidates))
+                return evaluate_candidates(candidates)
+
+            super()._run_search(evaluate)
+
+    space = {"alpha": (0.0, 1.0)}
+    for options in [{"cv": 5}, {"cv": 2, "n_jobs": 3}, {"n_points": 3}, {"n_iter": 3}]:
+        with joblib.parallel_config("threading"):
+            Watched(Ridge(), space, **({"n_iter": 8, "optimizer_options": QUICK} | options)).fit(*IRIS)
+        sizes.append(None)
+    assert sizes == [4, 1, 1, 1, 1, None, 4, 2, 2, None, 4, 3, 1, None, 3, None]
+
+
+def test_one_of_several_metrics_is_optimised():
+    scoring = {"right": "accuracy", "loss": "neg_log_loss"}
+    model, space = LogisticRegression(max_iter=1000), {"C": (1e-3, 1.0, "log-uniform")}
+    found = search(model, space, scoring=scoring, refit="loss", return_train_score=True, cv=2).fit(*IRIS)
+    assert np.array_equal(found.optimizer_.y, found.cv_results_["mean_test_loss"])
+    assert found.best_score_ == found.cv_results_["mean_test_loss"].max()
+    assert "mean_train_right" in found.cv_results_
+    for refit in [False, lambda results: 0]:
+        with pytest.raises(
+            ValueError, match="refit must be the name of the metric to optimise, one of 'right', 'loss'"
+        ):
+            search(model, space, scoring=scoring, refit=refit).fit(*IRIS)
+
+
+def test_without_refit_there_is_a_best_candidate_but_no_estimator():
+    found = search(Ridge(), {"alpha": (0.0, 1.0)}, refit=False).fit(*IRIS)
+    assert found.best_score_ == found.optimizer_.best_y
+    assert not hasattr(found, "best_estimator_")
+
+
+def test_a_finite_space_is_evaluated_once():
+    found = search(SVC(), {"C": [1, 10], "kernel": ["rbf", "linear"]}, n_iter=30).fit(*IRIS)
+    assert len(found.cv_results_["params"]) == 4
+
+
+class Fragile(ClassifierMixin, BaseEstimator):
+    """Fails where x is large, scores NaN where it is small."""
+
+    def __init__(self, x=0.0):
+        self.x = x
+
+    def fit(self, X, y):
+        if self.x > 0.6:
+            raise MemoryError("too large")
+        self.classes_ = np.unique(y)
+        return self
+
+    def score(self, X, y):
+        return -((self.x - 0.4) ** 2) if self.x > 0.1 else float("nan")
+
+
+@pytest.mark.filterwarnings("ignore:One or more of the test scores are non-finite:UserWarning")
+def test_candidates_that_fail_are_failures_and_not_the_end():
+    with pytest.warns(FitFailedWarning, match="fits failed"):
+        found = search(Fragile(), {"x": (0.0, 1.0)}, n_iter=25, n_points=1, cv=2).fit(*IRIS)
+    results = found.cv_results_
+    x = np.array([params["x"] for params in results["params"]])
+    failed = np.isnan(results["mean_test_score"])
+    assert np.array_equal(failed, (x > 0.6) | (x <= 0.1))
+    assert (x[4:] > 0.6).any()  # alone in their batches, where scikit-learn's searches end
+    assert found.optimizer_.n_failed == failed.sum()
+    assert len(x) == 25 == len(np.unique(x))
+    assert np.array_equal(np.ma.getdata(results["param_x"]), x)
+    assert results["param_x"].dtype == np.float64
+    assert found.best_score_ > -1e-3
+    assert sorted(results["rank_test_score"][~failed]) == list(range(1, (~failed).sum() + 1))
+    assert set(results["rank_test_score"][failed]) == {(~failed).sum() + 1}
+    assert {len(column) for column in results.values()} == {25}
+
+
+def test_failures_may_have_a_score_or_be_raised_or_be_all_there_is():
+    with pytest.warns(FitFailedWarning):
+        found = search(Fragile(), {"x": (0.1001, 1.0)}, n_iter=12, n_points=1, cv=2, error_score=-7.0).fit(*IRIS)
+    assert found.optimizer_.n_failed == 0
+    assert found.cv_results_["mean_test_score"].min() == -7.0
+    with pytest.raises(MemoryError, match="too large"):
+        search(Fragile(), {"x": (0.7, 1.0)}, error_score="raise").fit(*IRIS)
+    with pytest.warns(FitFailedWarning), pytest.raises(ValueError, match="fits failed"):
+        search(Fragile(), {"x": (0.7, 1.0)}).fit(*IRIS)
+    with pytest.raises(ValueError, match="Invalid parameter"):
+        search(Fragile(), {"z": (0.7, 1.0)}).fit(*IRIS)
+
+
+def test_weights_and_groups_are_passed_on():
+    X, y = make_classification(60, random_state=0)
+    weights, groups = np.arange(60.0), np.arange(60) % 3
+    space = {"C": (0.1, 10.0)}
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = LogisticRegression().set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+        found = search(model, space, cv=GroupKFold(3)).fit(X, y, sample_weight=weights, groups=groups)
+    params = found.best_params_
+    scores = []
+    for k in range(3):
+        test = groups == k
+        fitted = LogisticRegression(**params).fit(X[~test], y[~test], sample_weight=weights[~test])
+        scores.append(fitted.score(X[test], y[test], sample_weight=weights[test]))
+    assert found.best_score_ == pytest.approx(np.mean(scores), abs=1e-12)
+
+
+def test_search_is_cloned_pickled_and_nested():
+    found = search(Ridge(), {"alpha": (0.0, 1.0)}, cv=2).fit(*IRIS)
+    twin = pickle.loads(pickle.dumps(found))
+    assert np.array_equal(twin.predict(IRIS[0]), found.predict(IRIS[0]))
+    assert twin.optimizer_.n_told == 8
+    assert clone(found).get_params()["optimizer_options"] == QUICK
+    nested = make_pipeline(StandardScaler(), search(Ridge(), {"alpha": (0.0, 1.0)}, cv=2))
+    assert nested.set_params(gssbosearchcv__n_iter=3).fit(*IRIS)[-1].optimizer_.n_told == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_iter": 0}, "n_iter must be at least 1, got 0"),
+        ({"n_points": 0}, "n_points must be at least 1, got 0"),
+        ({"optimizer_options": {"maximize": False}}, "optimizer_options must be among .*, got 'maximize'"),
+        ({"optimizer_options": {"subset_size": 0}}, "subset_size must be at least 1"),
+        ({"optimizer_options": 3}, "optimizer_options must be a dict, got 3"),
+        ({"random_state": "x"}, "random_state must be None, a seed"),
+    ],
+)
+def test_wrong_options_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        search(Ridge(), {"alpha": (0.0, 1.0)}, **options).fit(*IRIS)
+
+
+# ---- the regressor
+
+
+def waves(n, seed=0):
+    X = np.random.default_rng(seed).random((n, 2))
+    return X, np.sin(6.0 * X[:, 0]) + X[:, 1] ** 2
+
+
+def test_regressor_is_the_gaussian_process():
+    X, y = waves(60)
+    ours = GaussianProcessRegressor("matern32", n_restarts=1, random_state=4).fit(X, y)
+    gp = gssbo.GaussianProcess("matern32", n_restarts=1, rng=4).fit(X, y)
+    points, _ = waves(20, seed=1)
+    for options in [{"return_std": True}, {"return_cov": True}]:
+        for one, other in zip(ours.predict(points, **options), gp.predict(points, **options), strict=True):
+            assert np.array_equal(one, other)
+    assert np.array_equal(ours.sample_y(points, 3, random_state=5), gp.sample_y(points, 3, rng=5))
+    assert ours.retained_.tolist() == list(range(60))
+
+
+def test_regressor_agrees_with_scikit_learns_at_the_same_hyperparameters():
+    X, y = waves(50)
+    ours = GaussianProcessRegressor(
+        lengthscale=[0.3, 0.8], variance=1.5, noise=0.02, fit_hyperparameters=False, normalize_y=False
+    ).fit(X, y)
+    theirs = Reference(ConstantKernel(1.5) * Matern([0.3, 0.8], nu=2.5), alpha=0.02, optimizer=None).fit(X, y)
+    points, _ = waves(20, seed=1)
+    for options in [{"return_std": True}, {"return_cov": True}]:
+        for one, other in zip(ours.predict(points, **options), theirs.predict(points, **options), strict=True):
+            assert np.allclose(one, other, rtol=0.0, atol=1e-9)
+    assert ours.score(points, waves(20, seed=1)[1]) == pytest.approx(theirs.score(points, waves(20, seed=1)[1]))
+
+
+def test_many_observations_are_fitted_on_what_the_rule_retains():
+    X, y = waves(3000)
+    model = GaussianProcessRegressor(subset_size=80, random_state=0).fit(X, y)
+    assert len(model.retained_) == 80 == len(model.gp_.X_train_)
+    assert np.array_equal(model.gp_.X_train_, X[model.retained_])
+    assert (np.diff(model.retained_) > 0).all()
+    rng = np.random.default_rng(0)
+    gp = gssbo.GaussianProcess(rng=rng)
+    first = np.sort(rng.permutation(3000)[:80])
+    kept = gssbo.select_subset(gp.fit(X[first], y[first]), X, 80, y=y, rule="residual")
+    assert np.array_equal(model.retained_, np.sort(kept))
+    points, values = waves(500, seed=1)
+    assert 1.0 - model.score(points, values) < 1e-5
+    random = GaussianProcessRegressor(subset_size=80, rule="random", random_state=0).fit(X, y)
+    assert model.score(points, values) > random.score(points, values)
+
+
+def test_regressor_in_a_pipeline_and_a_grid_search():
+    X, y = waves(60)
+    pipeline = make_pipeline(StandardScaler(), GaussianProcessRegressor(random_state=0))
+    grid = GridSearchCV(pipeline, {"gaussianprocessregressor__kernel": ["matern32", "rbf"]}, cv=3).fit(X * 100.0, y)
+    assert grid.best_params_ == {"gaussianprocessregressor__kernel": "rbf"}
+    assert grid.best_score_ > 0.999
+    _, std = grid.best_estimator_.predict(X * 100.0, return_std=True)
+    assert std.shape == (60,)
+
+
+def test_regressor_says_what_is_wrong():
+    X, y = waves(10)
+    with pytest.raises(ValueError, match="kernel must be one of"):
+        GaussianProcessRegressor("linear").fit(X, y)
+    with pytest.raises(ValueError, match="rule must be one of"):
+        GaussianProcessRegressor(rule="best").fit(X, y)
+    with pytest.raises(ValueError, match="subset_size must be at least 2, got 1"):
+        GaussianProcessRegressor(subset_size=1).fit(X, y)
+    with pytest.raises(NotFittedError):
+        GaussianProcessRegressor().predict(X)
+    with pytest.raises(NotFittedError):
+        GaussianProcessRegressor().sample_y(X)

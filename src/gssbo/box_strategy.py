@@ -106,6 +106,7 @@ class BoxStrategy:
             else check_integer("n_candidates", n_candidates, at_least=1)
         )
         self._surrogate = _surrogate(surrogate, space.dim)
+        retention.check(self._surrogate)
         self._surrogate.threads = (
             default_threads() if threads is None else check_integer("threads", threads, at_least=1)
         )

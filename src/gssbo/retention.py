@@ -18,11 +18,12 @@ from gssbo._typing import FloatArray, IndexArray
 from gssbo._validation import check_choice
 from gssbo.buffer import Buffer
 from gssbo.embedding import Embedding
+from gssbo.features import FeatureEmbedding
 from gssbo.history import History
 from gssbo.precision import PrecisionCache
-from gssbo.selection.rules import EMBEDDED, RULES
+from gssbo.selection.rules import EMBEDDED, FEATURED, RULES, Directions
 from gssbo.selection.subset import select
-from gssbo.surrogate import Surrogate
+from gssbo.surrogate import Featured, Surrogate
 from gssbo.timings import Timings
 
 __all__ = ["Retention"]
@@ -76,6 +77,11 @@ class Retention:
         self._cached_pool: IndexArray = np.empty(0, dtype=np.intp)
         self._retained: IndexArray | None = None
 
+    def check(self, surrogate: Surrogate) -> None:
+        """Raise a ValueError if the rule cannot be used with the surrogate."""
+        if isinstance(surrogate, Featured):
+            check_choice("rule", self.rule, FEATURED)
+
     def first_members(self, n: int) -> IndexArray:
         """M ascending indices for the first fit of data told in bulk: the forced set, others evenly spread."""
         forced, size = self.buffer.forced(n), self._size
@@ -117,9 +123,14 @@ class Retention:
         assert self.buffer.size is not None
         return self.buffer.size
 
-    def _embedding(self, pool: IndexArray, history: History, surrogate: Surrogate, stands: bool) -> Embedding:
-        kernel, noise = surrogate.kernel_, surrogate.noise_
+    def _embedding(self, pool: IndexArray, history: History, surrogate: Surrogate, stands: bool) -> Directions:
         X = np.ascontiguousarray(history.unit[pool])
+        if isinstance(surrogate, Featured):
+            features = FeatureEmbedding(surrogate.selection_features(X))
+            if self.rule in EMBEDDED:
+                features.prepare()
+            return features
+        kernel, noise = surrogate.kernel_, surrogate.noise_
         if self.rule not in EMBEDDED:
             return Embedding(kernel, noise, X)
         if self.refresh == "cached" or (self.refresh == "auto" and stands):

@@ -8,14 +8,14 @@ References
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from gssbo._typing import FloatArray
 from gssbo.kernels import Kernel
 
-__all__ = ["Surrogate"]
+__all__ = ["Featured", "Surrogate"]
 
 
 class Surrogate(Protocol):
@@ -32,7 +32,8 @@ class Surrogate(Protocol):
     y_mean_, y_std_ : float
     kernel_ : Kernel
     noise_ : float
-        Covariance and noise variance, in squared units of z: what the selection rules measure observations with.
+        Covariance and noise variance, in squared units of z: what the selection rules measure observations with. One
+        that is `Featured` needs no `kernel_`.
     """
 
     fit_hyperparameters: bool
@@ -85,4 +86,16 @@ class Surrogate(Protocol):
 
     def posterior_bound(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean (m,), and an upper bound on the standard deviation (m,): `posterior`, or something cheaper."""
+        ...
+
+
+@runtime_checkable
+class Featured(Protocol):
+    """A surrogate that has selection features: the rules measure observations with these, not with its covariance.
+
+    Only rules that need no more than the cosines of features can be used with it, see `gssbo.selection.rules.FEATURED`.
+    """
+
+    def selection_features(self, X: FloatArray) -> FloatArray:
+        """Features (n, q) of observations X (n, d), as of the last `condition`."""
         ...

@@ -32,6 +32,7 @@ import numpy as np
 from gssbo._core import _residual, _select
 from gssbo._typing import FloatArray, IndexArray
 from gssbo.embedding import Embedding
+from gssbo.features import FeatureEmbedding
 
 __all__ = ["RULES", "SelectionRule"]
 
@@ -39,12 +40,15 @@ SelectionRule: TypeAlias = Callable[[Embedding, int, IndexArray, FloatArray, np.
 """rule(embedding, size, forced, z, rng): `forced` distinct and fewer than `size`, `size` less than the pool, `z` (n,)
 the pool's standardised responses."""
 
+Directions: TypeAlias = Embedding | FeatureEmbedding
+"""What a rule that reads nothing but cosines can be used with."""
+
 FLOOR = 1e-12  # scores below this count as this large when they are normalised, appendix C.3
 TOP = 0.25  # share of the retained subset that goes to the largest responses, Syne Tune's default
 TILT = 0.2  # of the residual rule; anything from 0.05 to 0.3 does as well
 
 
-def vector(embedding: Embedding, size: int, forced: IndexArray, z: FloatArray, rng: np.random.Generator) -> IndexArray:
+def vector(embedding: Directions, size: int, forced: IndexArray, z: FloatArray, rng: np.random.Generator) -> IndexArray:
     """Greedy cosine diversity: add the member with the smallest sum of cosines to the retained ones.
 
     O(n^2 M) from P, O(n M) from cached cosines.
@@ -63,13 +67,13 @@ def scalar(embedding: Embedding, size: int, forced: IndexArray, z: FloatArray, r
     return chosen
 
 
-def random(embedding: Embedding, size: int, forced: IndexArray, z: FloatArray, rng: np.random.Generator) -> IndexArray:
+def random(embedding: Directions, size: int, forced: IndexArray, z: FloatArray, rng: np.random.Generator) -> IndexArray:
     """Uniformly at random, without replacement; the RSSBO baseline. O(n)."""
     free = np.setdiff1d(np.arange(len(embedding)), forced)
     return np.concatenate([forced, rng.permutation(free)[: size - len(forced)]])
 
 
-def kmeans(embedding: Embedding, size: int, forced: IndexArray, z: FloatArray, rng: np.random.Generator) -> IndexArray:
+def kmeans(embedding: Directions, size: int, forced: IndexArray, z: FloatArray, rng: np.random.Generator) -> IndexArray:
     """k-means++ seeding among the directions of the embeddings.
 
     The next member is drawn with probability proportional to its squared distance from the nearest retained one.
@@ -115,7 +119,7 @@ def residual_ratio(
 
 
 def topk_random(
-    embedding: Embedding, size: int, forced: IndexArray, z: FloatArray, rng: np.random.Generator
+    embedding: Directions, size: int, forced: IndexArray, z: FloatArray, rng: np.random.Generator
 ) -> IndexArray:
     """The largest responses, a quarter of the subset, then others uniformly at random without replacement. O(n log n).
 
@@ -153,6 +157,14 @@ RULES: dict[str, SelectionRule] = {
     "topk-random": topk_random,
 }
 """Selection rules by name."""
+
+FEATURED: dict[str, Callable[[Directions, int, IndexArray, FloatArray, np.random.Generator], IndexArray]] = {
+    "vector": vector,
+    "random": random,
+    "kmeans++": kmeans,
+    "topk-random": topk_random,
+}
+"""Rules that a surrogate with selection features can be used with."""
 
 EMBEDDED: frozenset[str] = frozenset({"vector", "scalar", "kmeans++"})
 """Rules that need the precision of the pool."""

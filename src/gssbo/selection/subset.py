@@ -15,14 +15,15 @@ from gssbo._validation import (
 )
 from gssbo.embedding import Embedding
 from gssbo.exceptions import NotFittedError
+from gssbo.features import FeatureEmbedding
 from gssbo.gp import GaussianProcess, standardize
-from gssbo.selection.rules import RESPONSIVE, RULES
+from gssbo.selection.rules import FEATURED, RESPONSIVE, RULES, Directions
 
 __all__ = ["select", "select_subset"]
 
 
 def select(
-    embedding: Embedding,
+    embedding: Directions,
     size: int,
     *,
     rule: str,
@@ -35,6 +36,8 @@ def select(
     if n <= size:
         return np.concatenate([forced, np.setdiff1d(np.arange(n), forced)])
     z = np.zeros(n) if y is None else standardize(y)[0]
+    if isinstance(embedding, FeatureEmbedding):
+        return FEATURED[rule](embedding, size, forced, z, rng)
     return RULES[rule](embedding, size, forced, z, rng)
 
 

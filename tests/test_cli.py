@@ -1,5 +1,6 @@
 """The command line: what it prints, where, and how it ends."""
 
+import importlib
 import io
 import json
 import os
@@ -20,10 +21,11 @@ from gssbo.cli.loop import start
 from gssbo.cli.report import report
 from gssbo.cli.summary import FRESH, summarize
 from gssbo.cli.text import WIDTH, table
-from gssbo.methods import METHODS, method_options
+from gssbo.methods import METHODS, OWN, keeps_all, method_options
 from gssbo.problems import PROBLEMS, get_problem
 from gssbo.progress import LiveProgress, PlainProgress, Standing, make_display
 
+TORCH = ("sparse-gp", "ipa", "deep-kernel", "bnn")  # what needs PyTorch
 SHORT = ["--n-evals", "25", "--quiet"]  # five iterations after the design
 
 
@@ -39,11 +41,25 @@ def without_clocks(document: Any) -> Any:
 # Methods
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", [*METHODS, *OWN])
 def test_method_runs(name: str) -> None:
-    options = method_options(name, None if METHODS[name].keeps_all else 23)
+    if name in TORCH:
+        pytest.importorskip("torch")
+    options = method_options(name, None if keeps_all(name) else 23)
+    if name in TORCH:
+        options |= importlib.import_module(str(METHODS[name].module)).options(epochs=10)
     result = gssbo.minimize(get_problem("levy", dim=2), [(-10, 10)] * 2, n_evals=25, rng=0, **options)
-    assert len(result.retained) == (24 if METHODS[name].keeps_all else 23)
+    assert len(result.retained) == (24 if keeps_all(name) else 23)
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_own_methods_run_with_their_own_settings(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    document = run_json(capsys, "levy2", "--n-evals", "24", "--method", name, "--seed", "3")
+    result = gssbo.minimize(get_problem("levy2"), get_problem("levy2").bounds, n_evals=24, method=name, rng=3)
+    assert (document["method"], document["best"]["value"]) == (name, result.fun)
+    assert document["subset"]["asked"] == 100
+    document = run_json(capsys, "levy2", "--n-evals", "24", "--method", name, "--subset-size", "22")
+    assert document["subset"]["M"] == 22 == document["subset"]["retained"]
 
 
 def test_method_options_are_the_papers_but_for_the_size() -> None:
@@ -74,6 +90,7 @@ def test_methods_lists_every_method(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["methods"]) == 0
     out = capsys.readouterr().out
     assert all(f"{name} " in out and method.description in out for name, method in METHODS.items())
+    assert all(f"{name} " in out and description in out for name, description in OWN.items())
 
 
 def test_info_names_versions_and_instructions(capsys: pytest.CaptureFixture[str]) -> None:
@@ -98,7 +115,7 @@ def test_help_of_run_lists_problems_and_methods(capsys: pytest.CaptureFixture[st
         main(["run", "--help"])
     out = capsys.readouterr().out
     assert end.value.code == 0
-    assert all(name in out for name in [*PROBLEMS, *METHODS])
+    assert all(name in out for name in [*PROBLEMS, *METHODS, *OWN])
 
 
 # Wrong arguments

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from gssbo._validation import check_choice
 from gssbo.presets import paper
 
-__all__ = ["ALL", "METHODS", "Method", "method_options"]
+__all__ = ["ALL", "METHODS", "OWN", "Method", "keeps_all", "method_options"]
 
 ALL = sys.maxsize
 """A subset size no history reaches: every observation stays in the surrogate."""
@@ -52,6 +52,14 @@ class Method(NamedTuple):
         found: dict[str, Any] = importlib.import_module(self.module).options()
         return found
 
+
+OWN: Mapping[str, str] = MappingProxyType(
+    {
+        "box": "one model over the whole box, with this package's own settings",
+        "portfolio": "local and global models share the suggestions by what they gain; this package's own",
+    }
+)
+"""Methods of `gssbo.Optimizer` that are not a configuration in the paper's protocol, with a line of description."""
 
 EVERYTHING: dict[str, Any] = {"subset_size": ALL}
 
@@ -97,13 +105,24 @@ METHODS: Mapping[str, Method] = MappingProxyType(
 )
 
 
+def keeps_all(name: str) -> bool:
+    """Whether a method, of `METHODS` or `OWN`, drops no observation for being one too many.
+
+    Examples
+    --------
+    >>> keeps_all("gp-ucb"), keeps_all("portfolio")
+    (True, False)
+    """
+    return name in METHODS and METHODS[name].keeps_all
+
+
 def method_options(name: str, subset_size: int | str | None = None) -> dict[str, Any]:
-    """Keyword arguments of `gssbo.Optimizer` and `gssbo.minimize` for a method, in the paper's protocol.
+    """Keyword arguments of `gssbo.Optimizer` and `gssbo.minimize` for a method.
 
     Parameters
     ----------
     name : str
-        A key of `METHODS`.
+        A key of `METHODS`, in the paper's protocol; or of `OWN`, with its own settings.
     subset_size : int or "dynamic", optional
         M, or the runtime-triggered rule; default 100. A method that keeps all observations takes none.
 
@@ -124,8 +143,12 @@ def method_options(name: str, subset_size: int | str | None = None) -> dict[str,
     >>> options = method_options("rssbo", 200)
     >>> options["rule"], options["subset_size"], options["retain_initial"]
     ('random', 200, False)
+    >>> method_options("portfolio")
+    {'method': 'portfolio'}
     """
-    method = METHODS[check_choice("method", name, METHODS)]
+    if check_choice("method", name, (*METHODS, *OWN)) in OWN:
+        return {"method": name} | ({} if subset_size is None else {"subset_size": subset_size})
+    method = METHODS[name]
     if method.keeps_all and subset_size is not None:
         raise ValueError(f"subset_size must not be given with {name!r}, which keeps all observations")
     size = 100 if subset_size is None else subset_size

@@ -52,16 +52,8 @@ from gssbo.timings import Timings
 
 __all__ = ["Best", "Optimizer"]
 
-OWN = ("box", "portfolio")  # methods that are not another's configuration
-NOT_OF_THE_RUN = (
-    "self",
-    "__class__",
-    "bounds",
-    "constraints",
-    "threads",
-    "rng",
-    "journal",
-)  # a journal leaves them out
+OWN = methods.OWN
+NOT_OF_THE_RUN = {"self", "bounds", "constraints", "threads", "rng", "journal"}  # arguments a journal leaves out
 
 Init = TypeVar("Init", bound=Callable[..., None])
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from gssbo._text import number
 from gssbo.cli.text import WIDTH, paragraph, table
-from gssbo.methods import METHODS
+from gssbo.methods import METHODS, OWN
 from gssbo.problems import PROBLEMS, Problem, get_problem
 
 __all__ = ["add_commands", "methods_table"]
@@ -26,11 +26,15 @@ def add_commands(commands: Any) -> None:
 
 def methods_table() -> str:
     """Return names and descriptions of the methods."""
-    return table([(name, method.description) for name, method in METHODS.items()], left=2)
+    rows = [(name, method.description) for name, method in METHODS.items()]
+    return table([*rows, *OWN.items()], left=2)
 
 
 def _methods(_: argparse.Namespace) -> int:
-    note = "All run the protocol of gssbo.presets.paper but for what the description says."
+    note = (
+        "All but 'portfolio' and 'box' run the protocol of gssbo.presets.paper, except for what the description says. "
+        "PyTorch is in the extra: pip install 'gssbo[torch]'."
+    )
     sys.stdout.write(f"{methods_table()}\n\n{paragraph(note)}\n")
     return 0
 

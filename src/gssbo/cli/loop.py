@@ -25,7 +25,7 @@ class Run:
     ----------
     problem : Problem
     method : str
-        A key of `gssbo.methods.METHODS`.
+        A key of `gssbo.methods.METHODS` or of `gssbo.methods.OWN`.
     subset_size : int, "dynamic" or None
         As asked for; None is the method's own.
     seed : int

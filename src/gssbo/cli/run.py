@@ -29,14 +29,14 @@ def add_commands(commands: Any) -> None:
     parser = commands.add_parser(
         "run",
         help="optimize a test problem",
-        description="Optimize a test problem in the paper's protocol and report what was found and what it cost.",
+        description="Optimize a test problem and report what was found and what it cost.",
         epilog=f"problems:\n{', '.join(PROBLEMS)}\n\nmethods:\n{methods_table()}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("problem", metavar="PROBLEM", help="see `gssbo problems`")
     parser.add_argument(
         "--n-evals", type=_positive, default=1000, metavar="N",
-        help="evaluations in total, the initial design of 20 included (default: 1000)",
+        help="evaluations in total, the initial design included (default: 1000)",
     )  # fmt: skip
     parser.add_argument("--method", default="gssbo", metavar="NAME", help="see below (default: gssbo)")
     parser.add_argument(

@@ -21,7 +21,7 @@ import numpy as np
 
 from gssbo._typing import FloatArray
 from gssbo.cli.loop import Run
-from gssbo.methods import METHODS
+from gssbo.methods import keeps_all
 from gssbo.problems import Problem
 
 __all__ = ["configuration", "summarize"]
@@ -67,8 +67,8 @@ def summarize(run: Run) -> dict[str, Any]:
         "model_best": _model_best(run) if problem.stochastic else None,
         "regret": _regret(run),
         "subset": {
-            "asked": "all" if METHODS[run.method].keeps_all else run.subset_size or 100,
-            "M": None if METHODS[run.method].keeps_all else optimizer.M,
+            "asked": "all" if keeps_all(run.method) else run.subset_size or 100,
+            "M": None if keeps_all(run.method) else optimizer.M,
             "began_at": optimizer.switched_at,
             "retained": len(optimizer.retained),
         },

@@ -22,7 +22,12 @@ MODULES = [
 ]
 
 
+NEED_TORCH = [f"gssbo.baselines.{stem}" for stem in ("bnn", "deep_kernel", "ipa", "sparse_gp")]
+
+
 def load(name):
+    if name in NEED_TORCH:
+        pytest.importorskip("torch")
     try:
         return importlib.import_module(name)
     except MissingDependencyError as error:

@@ -1,12 +1,17 @@
 """Methods by name: each runs, stays in the box, repeats with its seed, and is the configuration it says."""
 
+import copy
 import inspect
 import json
+import pickle
 import re
 import subprocess
 import sys
 import types
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -29,10 +34,23 @@ def single_thread():
         yield
 
 
+# Those of PyTorch, with settings that do for a short run.
+SHORT: dict[str, dict[str, Any]] = {
+    "sparse-gp": {"epochs": 2},
+    "ipa": {"epochs": 2},
+    "deep-kernel": {"epochs": 4, "hidden": (16,)},
+    "bnn": {"epochs": 5, "hidden": (16,), "n_draws": 4},
+}
+NO_TORCH = pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed")
+RUNNABLE = [pytest.param(name, marks=NO_TORCH) if name in SHORT else name for name in METHODS]
+
+
 def run(name, n_evals, seed=0, **options):
     """A run on Hartmann6 in units twice as wide, with short settings."""
     problem = get_problem("hartmann6")
     short = {"n_candidates": 200, "refit": 20} | ({} if METHODS[name].keeps_all else {"subset_size": 40})
+    if name in SHORT:
+        short |= {"refit": 1} | import_module(METHODS[name].module).options(**SHORT[name])
     optimizer = gssbo.Optimizer([(-1.0, 1.0)] * 6, method=name, rng=seed, **(short | options))
     for _ in range(n_evals):
         x = optimizer.ask()
@@ -41,10 +59,10 @@ def run(name, n_evals, seed=0, **options):
 
 
 # Best of the model's first 200 values, with room: uniform random search has about -2.3 there.
-LIMITS = {"rembo": -0.5, "hesbo": -0.5, "lr-first": -2.4, "turbo": -3.1}
+LIMITS = {"rembo": -0.5, "hesbo": -0.5, "lr-first": -2.4, "turbo": -3.1, "bnn": -2.4}
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", RUNNABLE)
 def test_two_hundred_iterations(name):
     optimizer = run(name, 220)
     assert optimizer.n_told == 220
@@ -61,7 +79,7 @@ def test_two_hundred_iterations(name):
     assert np.isfinite(mean).all() and (std >= 0.0).all()
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", RUNNABLE)
 def test_the_keyword_stands_for_the_options(name):
     bounds = get_problem("levy", dim=3).bounds
     rng = np.random.default_rng(0)
@@ -74,7 +92,7 @@ def test_the_keyword_stands_for_the_options(name):
     np.testing.assert_array_equal(*asked)
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", RUNNABLE)
 def test_batches_failures_whole_numbers_and_constraints(name):
     """Several suggestions at once are different and feasible, told in any order, some of them as failed."""
     bounds = {"x": (0.0, 1.0), "y": (0.0, 1.0), "n": range(1, 8), "kind": ["u", "v", "w"]}
@@ -85,6 +103,7 @@ def test_batches_failures_whole_numbers_and_constraints(name):
     optimizer = gssbo.Optimizer(
         bounds, method=name, n_candidates=100, n_init=6, rng=0, constraints=NonlinearConstraint(met, -np.inf, 1.5),
         **({} if METHODS[name].keeps_all else {"subset_size": 12}),
+        **(import_module(METHODS[name].module).options(**SHORT[name]) if name in SHORT else {}),
     )  # fmt: skip
     for turn in range(6):
         batch = optimizer.ask(4)
@@ -95,6 +114,29 @@ def test_batches_failures_whole_numbers_and_constraints(name):
     assert optimizer.n_told == 24 and optimizer.n_failed == 4
     x = optimizer.ask()
     assert np.isfinite(optimizer.predict([x], return_std=True)).all()
+
+
+@pytest.mark.parametrize("name", RUNNABLE)
+def test_predicting_and_copying_change_nothing(name):
+    """A copy goes on as the original does, whether or not either has predicted meanwhile."""
+    optimizer = run(name, 26)
+    twin = copy.deepcopy(optimizer)
+    problem = get_problem("hartmann6")
+    for turn in range(3):
+        if turn < 2:
+            twin.predict(twin.X)
+        points = [each.ask() for each in (optimizer, twin)]
+        np.testing.assert_array_equal(*points)
+        for each, x in zip((optimizer, twin), points, strict=True):
+            each.tell(x, problem(0.5 * (x + 1.0)))
+
+
+@pytest.mark.parametrize("name", RUNNABLE)
+def test_a_fitted_surrogate_can_be_pickled(name):
+    optimizer = run(name, 26)
+    surrogate, points = optimizer.surrogate, np.random.default_rng(0).random((9, 6))
+    points = points[:, :3].copy() if name in ("rembo", "hesbo") else points
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(surrogate)).posterior(points), surrogate.posterior(points))
 
 
 def test_options_given_beside_the_method_come_first():
@@ -171,6 +213,17 @@ def options():
     captured = capsys.readouterr()
     assert (end.value.code, captured.out) == (2, "")
     assert "pip install 'gssbo[torch]'" in captured.err and "Traceback" not in captured.err
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_without_pytorch_the_extra_is_named(name, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    message = rf"^the method '{name}' needs the package 'torch': pip install 'gssbo\[torch\]'"
+    with pytest.raises(MissingDependencyError, match=message):
+        gssbo.Optimizer([(0.0, 1.0)], method=name)
+    with pytest.raises(SystemExit) as end:
+        main(["run", "hartmann6", "--method", name])
+    assert end.value.code == 2 and "gssbo[torch]" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(not GUIDE.exists(), reason="the contributing guide is not here")

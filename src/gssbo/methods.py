@@ -100,6 +100,20 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         ),
         "rembo": Method("REMBO: search in a random linear subspace", EVERYTHING, "gssbo.baselines.rembo"),
         "hesbo": Method("HeSBO: search in a subspace of hashed parameters", EVERYTHING, "gssbo.baselines.hesbo"),
+        "sparse-gp": Method(
+            "SparseGP: variational, on 40 inducing points (PyTorch)", EVERYTHING, "gssbo.baselines.sparse_gp"
+        ),
+        "ipa": Method("IPA: the same, started by quality and diversity (PyTorch)", EVERYTHING, "gssbo.baselines.ipa"),
+        "deep-kernel": Method(
+            "the paper's method on the output of a network, chosen by that output (PyTorch)",
+            {},
+            "gssbo.baselines.deep_kernel",
+        ),
+        "bnn": Method(
+            "the paper's method with a Bayesian network, chosen by its last hidden layer (PyTorch)",
+            {},
+            "gssbo.baselines.bnn",
+        ),
         "turbo": Method("TuRBO-style: Thompson sampling in a trust region", EVERYTHING, "gssbo.baselines.turbo"),
     }
 )

@@ -53,7 +53,7 @@ from gssbo.timings import Timings
 __all__ = ["Best", "Optimizer"]
 
 OWN = methods.OWN
-NOT_OF_THE_RUN = {"self", "bounds", "constraints", "threads", "rng", "journal"}  # arguments a journal leaves out
+NOT_OF_THE_RUN = {"self", "__class__", "bounds", "constraints", "threads", "rng", "journal"}  # a journal goes without
 
 Init = TypeVar("Init", bound=Callable[..., None])
 

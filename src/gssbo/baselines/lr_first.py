@@ -41,6 +41,7 @@ from gssbo._core import _linalg
 from gssbo._mle import Likelihood
 from gssbo._typing import FloatArray
 from gssbo._validation import check_integer
+from gssbo.baselines.projection import projected
 from gssbo.fantasy import fantasize
 from gssbo.kernels import KERNELS, Kernel
 from gssbo.presets import surrogate_options
@@ -112,7 +113,7 @@ class NystromProcess(Regressor):
         theta, info = self._search(first, responses, hill, optimize=optimize, rng=rng)
         kernel, noise = self._adopt(theta)
         U, jitter = _factor(kernel, first)
-        features = _features(kernel, first, U, X)
+        features = projected(kernel, first, U, X)
         self.kernel_, self.noise_, self.theta_ = kernel, noise, theta
         self.n_inducing_, self._first_, self._U_ = m, first, U
         B = np.zeros((m, _linalg.padded(m)))
@@ -147,7 +148,7 @@ class NystromProcess(Regressor):
             for start in range(first, last, BLOCK):
                 here = slice(start, min(start + BLOCK, last))
                 size = here.stop - start
-                phi = _features(self.kernel_, self._first_, self._U_, points[here])
+                phi = projected(self.kernel_, self._first_, self._U_, points[here])
                 explained = np.einsum("ij,ij->j", phi, phi)[:size]
                 _linalg.solve_transposed(m, size, self._R_, phi)
                 mean[here] = np.einsum("ij,i->j", phi, self._weights_)[:size]
@@ -163,7 +164,7 @@ def _imagine(model: NystromProcess, points: FloatArray) -> NystromProcess:
     """The model as if it had observed its own mean at the points (p, d): the mean is the same; O(p m^2 + m^3)."""
     imagined = copy.copy(model)
     points = np.ascontiguousarray(points)
-    features = _features(model.kernel_, model._first_, model._U_, points)
+    features = projected(model.kernel_, model._first_, model._U_, points)
     imagined._add(model._B_.copy(), model._projected_, features, model.posterior(points)[0])
     return imagined
 
@@ -175,12 +176,3 @@ def _factor(kernel: Kernel, first: FloatArray) -> tuple[FloatArray, float]:
         if _linalg.cholesky(len(first), U) == 0:
             return U, jitter
     raise np.linalg.LinAlgError(f"the covariance of {len(first)} points is not positive definite with {kernel!r}")
-
-
-def _features(kernel: Kernel, first: FloatArray, U: FloatArray, points: FloatArray) -> FloatArray:
-    """Features phi of the points, padded (m, ld)."""
-    m, size = len(first), len(points)
-    phi = np.zeros((m, _linalg.padded(size)))
-    phi[:, :size] = kernel(first, points)
-    _linalg.solve_transposed(m, size, U, phi)
-    return phi

@@ -18,7 +18,7 @@ SKLEARN = {
     "rbf": lambda scales: RBF(scales),
 }
 KERNELS = sorted(SKLEARN)
-RULES = ["vector", "scalar", "random", "kmeans++", "maxmin", "residual", "variance", "residual-ratio"]
+RULES = ["vector", "scalar", "random", "kmeans++", "maxmin", "residual", "variance", "residual-ratio", "topk-random"]
 
 
 def make_data(n=15, d=3, seed=0):
@@ -275,6 +275,14 @@ def test_hand_kmeans(forced, uniforms, expected):
     assert ref.select_kmeans(HAND_P, size, forced, np.array(uniforms)).tolist() == expected
 
 
+def test_hand_topk_random():
+    """Of five in nine the best quarter is one; the forced are taken already, whatever their responses."""
+    y = np.array([5.0, 1.0, 9.0, 3.0, 8.0, 2.0, 7.0, 8.0, 0.0])
+    drawn = np.random.default_rng(4).permutation([0, 1, 3, 5, 6, 7, 8])[:3]
+    assert ref.select_topk_random(y, 5, [2], np.random.default_rng(4)).tolist() == [2, 4, *drawn]
+    assert ref.select_topk_random(y, 9, [2], np.random.default_rng(4)).tolist() == [2, 0, 1, 3, 4, 5, 6, 7, 8]
+
+
 def test_kmeans_of_nothing_left_is_the_lowest():
     C = np.ones((4, 4))  # all columns parallel
     assert ref.select_kmeans(C, 3, (2,), np.array([0.99, 0.99])).tolist() == [2, 0, 1]
@@ -331,6 +339,7 @@ def test_every_rule_through_the_dispatcher(rule):
         "vector": lambda: ref.select_vector(P, 9, [2, 15]),
         "scalar": lambda: ref.select_scalar(-P @ (y - y.mean()) / y.std(), 9, [2, 15]),
         "random": lambda: ref.select_random(16, 9, [2, 15], draw),
+        "topk-random": lambda: ref.select_topk_random(y, 9, [2, 15], draw),
         "kmeans++": lambda: ref.select_kmeans(P, 9, [2, 15], draw.random(7)),
         "maxmin": lambda: ref.select_maxmin(ref.kernel_matrix(X, X, theta), np.exp(theta[-2]), 9, [2, 15]),
         **{

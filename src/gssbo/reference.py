@@ -226,6 +226,18 @@ def select_random(n: int, size: int, forced: Positions, rng: np.random.Generator
     return fill(n, size, forced, lambda chosen, _: int(next(order)))
 
 
+def select_topk_random(y: Array, size: int, forced: Positions, rng: np.random.Generator) -> Indices:
+    """The largest responses, a quarter of the subset, then a permutation of the others; no draw if size >= n."""
+    free = np.setdiff1d(np.arange(len(y)), np.array(forced, dtype=np.intp))
+    if size >= len(y):
+        order = iter(free)
+    else:
+        ranked = sorted(free.tolist(), key=lambda i: -y[i])
+        n_top = min(size // 4, size - len(forced))
+        order = iter([*ranked[:n_top], *rng.permutation(np.sort(ranked[n_top:]))])
+    return fill(len(y), size, forced, lambda chosen, _: int(next(order)))
+
+
 def select_kmeans(P: Array, size: int, forced: Positions, uniforms: Array) -> Indices:
     """k-means++ (C.5): D^2 sampling with |v_i - v_j|^2 = 2 - 2 C_ij, one uniform for each pick."""
     distance2, draws = np.maximum(2 - 2 * cosines(P), 0), iter(uniforms)
@@ -288,6 +300,8 @@ def select(rule: str, X: Array, y: Array, theta: Array, size: int, forced: Posit
     """Positions of the pool X (n, d), y (n,) that the named rule keeps; z is standardised on the pool."""
     if rule == "random":
         return select_random(len(X), size, forced, rng)
+    if rule == "topk-random":
+        return select_topk_random(y, size, forced, rng)
     if rule == "maxmin":
         return select_maxmin(kernel_matrix(X, X, theta, kernel), unpack(theta)[1], size, forced)
     if rule in ("residual", "variance", "residual-ratio"):
@@ -300,8 +314,8 @@ def select(rule: str, X: Array, y: Array, theta: Array, size: int, forced: Posit
     if rule == "kmeans++":
         uniforms = rng.random(size - len(forced) if size < len(X) else 0)
         return select_kmeans(P, size, forced, uniforms)
-    names = "'vector', 'scalar', 'random', 'kmeans++', 'maxmin', 'residual', 'variance' or 'residual-ratio'"
-    raise ValueError(f"rule must be {names}, got {rule!r}")
+    names = "'vector', 'scalar', 'random', 'kmeans++', 'maxmin', 'residual', 'variance', 'residual-ratio'"
+    raise ValueError(f"rule must be {names} or 'topk-random', got {rule!r}")
 
 
 # ---- Acquisitions (Appendix B): mean, std (m,) and the incumbent share a scale; t = (mean - best) / std ----

@@ -5,10 +5,12 @@ Everything inside is maximised, in the model's cube; the sign flips once, in `te
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import deque
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, Self
 
 import numpy as np
 
@@ -16,12 +18,13 @@ from gssbo._typing import FloatArray
 from gssbo._validation import check_flag
 from gssbo.entry import Entry
 from gssbo.history import History
-from gssbo.journal import Journal
+from gssbo.journal import Journal, read_journal
+from gssbo.journal.plain import RowCodec
 from gssbo.observations import read_observations
 from gssbo.pending import Pending, Suggestion
 from gssbo.space import Space
 
-__all__ = ["Ledger"]
+__all__ = ["Ledger", "continue_ledger", "read_ledger"]
 
 
 class Ledger:
@@ -312,3 +315,72 @@ class Ledger:
 
     def _point(self, index: int) -> Any:
         return self.space.show(self._history.X[index : index + 1])[0]
+
+    # ---- its journal
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the journal, if there is one: nothing can be asked or told after that. Once more does nothing."""
+        with self._lock:
+            if self._journal is not None:
+                self._journal.close()
+
+    def _book(self, entries: Sequence[Entry]) -> None:
+        """Carry the entries of a journal out, without asking anyone where to look."""
+        for entry in entries:
+            if entry.kind == "reseed":
+                continue
+            if entry.kind == "ask":  # as if someone else had, but for the queue
+                assert entry.rows is not None
+                for row in entry.rows:
+                    if self._pending.queue and self._pending.queue[0].tobytes() == row.tobytes():
+                        self._pending.queue.popleft()
+                entry = replace(entry, kind="announce")
+            self._change(entry)()
+
+
+def read_ledger(path: str | os.PathLike[str]) -> Ledger:
+    """The ledger of a journal, also of one that is being written.
+
+    Raises
+    ------
+    JournalError
+        If there is none, or a line is damaged.
+    """
+    record = read_journal(path)
+    ledger = Ledger(record.space, maximize=bool(record.header["options"].get("maximize", False)))
+    ledger._book(record.entries)
+    return ledger
+
+
+def continue_ledger(path: str | os.PathLike[str]) -> Ledger:
+    """The ledger of a journal of a run that is not going on; what it is told is written there.
+
+    Raises
+    ------
+    JournalError
+        If there is none, it is in use, cannot be written, or a line is damaged.
+
+    Examples
+    --------
+    >>> import tempfile, gssbo
+    >>> path = os.path.join(tempfile.mkdtemp(), "run.jsonl")
+    >>> with gssbo.Optimizer({"a": (0.0, 1.0)}, n_init=3, rng=0, journal=path) as opt:
+    ...     suggestion = opt.ask(ids=True)
+    >>> with continue_ledger(path) as ledger:
+    ...     ledger.tell(id=suggestion.id, y=2.0)
+    >>> read_ledger(path).n_told, len(read_ledger(path).pending)
+    (1, 0)
+    """
+    record = read_journal(path)
+    ledger = Ledger(record.space, maximize=bool(record.header["options"].get("maximize", False)))
+    journal = Journal(path)
+    _, entries = journal.open(RowCodec(record.space), record.header)
+    ledger._book(entries)
+    ledger._journal = journal
+    return ledger

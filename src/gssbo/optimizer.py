@@ -23,7 +23,7 @@ import inspect
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Self, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from scipy.optimize import OptimizeResult
@@ -284,12 +284,6 @@ class Optimizer(Ledger):
         self._iteration_seconds: float | None = None  # of the last model iteration, until the strategy has it
         self._repeat(entries)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
-
     def __repr__(self) -> str:
         return (
             f"Optimizer(d={self.space.n_parameters}, told={self.n_told}, best_y={self.best_y}, rule={self.rule!r}, "
@@ -400,12 +394,6 @@ class Optimizer(Ledger):
         self._pending.withdraw(n_asked)
         self._pending.queue = queue
         return False
-
-    def close(self) -> None:
-        """Close the journal, if there is one: nothing can be asked or told after that. Once more does nothing."""
-        with self._lock:
-            if self._journal is not None:
-                self._journal.close()
 
     def reseed(self, rng: RngLike = None) -> None:
         """Go on with other random numbers, for a copy that shall not suggest what the original does.

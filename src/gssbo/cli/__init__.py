@@ -1,4 +1,4 @@
-"""The command line: `gssbo run`, `gssbo problems`, `gssbo methods`, `gssbo info`.
+"""The command line: `gssbo tune`, `best`, `tell` and `plot`; `run`, `problems`, `methods` and `info`.
 
 Exit codes: 0 done, 2 wrong arguments, 130 ended by Ctrl-C (what was found until then is printed all the same).
 """
@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 
-from gssbo.cli import info, listings, run
+from gssbo.cli import info, listings, record, run, tune
 
 __all__ = ["main"]
 
@@ -24,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--version", action="version", version=f"gssbo {version('gssbo')}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for module in (run, listings, info):
+    for module in (tune, record, run, listings, info):
         module.add_commands(commands)
     options = parser.parse_args(arguments)
     try:

@@ -1,0 +1,172 @@
+"""Any program as an objective: one command an evaluation, its value from the last line it prints, or from a file.
+
+The command is split into words as a shell does and started without one; `sh -c '...'` brings one in. A word may hold
+`{name}` for the value of a parameter, and `{value_file}` for a file of its own to write the value to; `{{` and `}}`
+stand for braces. All parameters are also in the environment, as JSON, in GSSBO_PARAMETERS.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import shlex
+import signal
+import string
+import subprocess
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+__all__ = ["Program", "ProgramFailed"]
+
+VALUE_FILE = "value_file"
+TAIL = 300  # characters of the error output that a failure quotes
+
+
+class ProgramFailed(Exception):
+    """A command gave no value; the message says why."""
+
+
+class Program:
+    """A command as a function of a dict of parameters.
+
+    Parameters
+    ----------
+    command : str
+        Template, see above.
+    names : iterable of str
+        Parameters. Each must be in the command, unless none is: then it reads the environment.
+    key : str, optional
+        The last line, or the file, is a JSON object, and this its entry. By default it is a number, or ends in one.
+    timeout : float, optional
+        Seconds after which the command is killed, and the evaluation failed.
+
+    Raises
+    ------
+    ValueError
+        If the command is empty, or its placeholders are not those of the parameters.
+
+    Examples
+    --------
+    >>> program = Program("echo loss: {x}", ["x"])
+    >>> program({"x": 0.25})
+    0.25
+    """
+
+    def __init__(
+        self, command: str, names: Iterable[str], *, key: str | None = None, timeout: float | None = None
+    ) -> None:
+        names = list(names)
+        try:
+            self._words = shlex.split(command)
+            used = {
+                name for word in self._words for _, name, _, _ in string.Formatter().parse(word) if name is not None
+            }
+        except ValueError as error:
+            raise ValueError(
+                f"the command must be words with {{name}} for parameters, got {command!r} ({error})"
+            ) from None
+        if not self._words:
+            raise ValueError("the command must not be empty")
+        unknown = used - {*names, VALUE_FILE}
+        if unknown:
+            raise ValueError(
+                f"the command must hold parameters of the space ({', '.join(names)}) or {VALUE_FILE}, got "
+                + ", ".join(f"{{{name}}}" for name in sorted(map(str, unknown)))
+            )
+        left_out = [name for name in names if name not in used]
+        if left_out and len(left_out) < len(names):
+            raise ValueError(
+                f"the command must hold all parameters, or none and read GSSBO_PARAMETERS; missing: {', '.join(left_out)}"
+            )
+        self._needs_file = VALUE_FILE in used
+        self._key, self._timeout = key, timeout
+        self._running: set[subprocess.Popen[str]] = set()
+
+    def __call__(self, point: Mapping[str, Any]) -> float:
+        """Run the command at a point and return its value.
+
+        Raises
+        ------
+        ProgramFailed
+            If it could not start, ended with another code than 0, took too long, or gave no value.
+        """
+        with tempfile.TemporaryDirectory(prefix="gssbo-") as folder:
+            file = Path(folder) / "value"
+            written = {name: _written(value) for name, value in point.items()} | {VALUE_FILE: str(file)}
+            output = self._run([word.format_map(written) for word in self._words], point)
+            if not self._needs_file:
+                lines = [line for line in output.splitlines() if line.strip()]
+                if not lines:
+                    raise ProgramFailed("it printed nothing, so there is no last line to read the value from")
+                return self._value(lines[-1], "the last line it printed")
+            try:
+                return self._value(file.read_text(encoding="utf-8"), "the value file")
+            except (OSError, UnicodeDecodeError) as error:
+                raise ProgramFailed(f"it wrote no value file ({error})") from None
+
+    def _run(self, words: list[str], point: Mapping[str, Any]) -> str:
+        environment = {**os.environ, "GSSBO_PARAMETERS": json.dumps(point)}
+        try:
+            process: subprocess.Popen[str] = subprocess.Popen(
+                words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment,
+                encoding="utf-8", errors="replace", start_new_session=os.name == "posix",
+            )  # fmt: skip
+        except OSError as error:
+            raise ProgramFailed(f"it could not be started: {error}") from None
+        self._running.add(process)
+        try:
+            output, errors = process.communicate(timeout=self._timeout)
+        except subprocess.TimeoutExpired:
+            raise ProgramFailed(f"it was killed after {self._timeout:g} s") from None
+        finally:
+            if process.poll() is None:
+                _kill(process)
+                process.communicate()
+            self._running.discard(process)
+        if process.returncode != 0:
+            said = errors.strip()[-TAIL:]
+            raise ProgramFailed(f"it ended with code {process.returncode}" + (f": {said}" if said else ""))
+        return output
+
+    def close(self) -> None:
+        """Kill what is running: those evaluations fail."""
+        for process in list(self._running):
+            _kill(process)
+
+    def _value(self, text: str, source: str) -> float:
+        if self._key is None:
+            words = text.split()
+            with contextlib.suppress(ValueError, IndexError):
+                return _number(float(words[-1]))
+            with contextlib.suppress(ValueError, TypeError):
+                return _number(float(json.loads(text)))
+            raise ProgramFailed(f"{source} must be a number or end in one, got {text.strip()[-80:]!r}")
+        try:
+            return _number(float(json.loads(text)[self._key]))
+        except (ValueError, TypeError, KeyError):
+            raise ProgramFailed(
+                f"{source} must be a JSON object with a number {self._key!r}, got {text.strip()[-80:]!r}"
+            ) from None
+
+
+def _number(value: float) -> float:
+    if math.isnan(value):
+        raise ProgramFailed("its value is not a number (nan)")
+    return value
+
+
+def _written(value: Any) -> str:
+    """A value as it stands on a command line; true and false as most programs read them."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _kill(process: subprocess.Popen[str]) -> None:
+    """End a command, and what it started where that is possible."""
+    if os.name == "posix":
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    process.kill()

@@ -1,0 +1,150 @@
+"""`gssbo best`, `gssbo tell`, `gssbo plot`: what a journal holds, and more of it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gssbo.exceptions import JournalError, MissingDependencyError
+from gssbo.ledger import Ledger, continue_ledger, read_ledger
+
+__all__ = ["add_commands"]
+
+
+def add_commands(commands: Any) -> None:
+    """Add `best`, `tell` and `plot` to the parser."""
+    best = commands.add_parser("best", help="the best point in a journal", description="Print the best point of a run.")
+    best.add_argument("journal", type=Path, metavar="JOURNAL", help="of a run that is over, broken off or going on")
+    best.add_argument("--json", action="store_true", help="print one JSON object")
+    best.set_defaults(command=lambda options: _best(best, options))
+
+    tell = commands.add_parser(
+        "tell",
+        help="add an observation to a journal",
+        description="Add an observation to the journal of a run that is not going on.",
+        epilog="example: gssbo tell run.jsonl lr=0.01 act=relu --value 0.25",
+    )
+    tell.add_argument("journal", type=Path, metavar="JOURNAL")
+    tell.add_argument("point", nargs="*", metavar="NAME=VALUE", help="each parameter; or --id of a pending suggestion")
+    tell.add_argument("--id", type=int, metavar="N", help="number of a pending suggestion, see `gssbo best`")
+    outcome = tell.add_mutually_exclusive_group(required=True)
+    outcome.add_argument("--value", type=float, metavar="Y", help="what was observed")
+    outcome.add_argument("--failed", action="store_true", help="the evaluation failed")
+    tell.set_defaults(command=lambda options: _tell(tell, options))
+
+    plot = commands.add_parser("plot", help="draw what a journal holds", description="Draw values and time of a run.")
+    plot.add_argument("journal", type=Path, metavar="JOURNAL")
+    plot.add_argument("--out", type=Path, required=True, metavar="FILE", help="PNG, PDF or SVG by its ending")
+    plot.set_defaults(command=lambda options: _plot(plot, options))
+
+
+def _best(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    try:
+        ledger = read_ledger(options.journal)
+    except JournalError as error:
+        parser.error(str(error))
+    pending = [{"id": suggestion.id, "x": _plain(suggestion.x)} for suggestion in ledger.pending]
+    if options.json:
+        document = {
+            "best": None if ledger.best_x is None else _plain(ledger.best_x),
+            "value": ledger.best_y,
+            "n_told": ledger.n_told,
+            "n_failed": ledger.n_failed,
+            "pending": pending,
+        }
+        sys.stdout.write(json.dumps(document, default=str) + "\n")
+        return 0
+    if ledger.best_y is None:
+        sys.stdout.write(f"no value yet: {ledger.n_told} told, {ledger.n_failed} of them failed\n")
+    else:
+        point = "\n".join(f"  {name} = {value}" for name, value in _named(ledger, ledger.best_x))
+        sys.stdout.write(
+            f"best value {ledger.best_y:.10g} of {ledger.n_told} told, {ledger.n_failed} of them failed\n{point}\n"
+        )
+    for each in pending:
+        sys.stdout.write(f"pending {each['id']}: {json.dumps(each['x'], default=str)}\n")
+    return 0
+
+
+def _tell(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    try:
+        with continue_ledger(options.journal) as ledger:
+            value = float("nan") if options.failed else options.value
+            if options.id is not None:
+                if options.point:
+                    raise ValueError("the point must not be given with --id")
+                ledger.tell(id=options.id, y=value)
+            else:
+                ledger.tell(_point(ledger, options.point), value)
+            sys.stdout.write(f"{ledger.n_told} told, best value {ledger.best_y}\n")
+    except ValueError as error:
+        parser.error(str(error))
+    return 0
+
+
+def _point(ledger: Ledger, words: list[str]) -> Any:
+    """A point of the space from NAME=VALUE, values as JSON or else as text."""
+    labels = [str(name) for name, _ in _labels(ledger)]
+    found: dict[str, Any] = {}
+    for word in words:
+        name, equals, text = word.partition("=")
+        if not equals or name not in labels:
+            raise ValueError(f"the point must be NAME=VALUE for each of {', '.join(labels)}, got {word!r}")
+        found[name] = _value(text, ledger.space.parameters[labels.index(name)])
+    missing = [name for name in labels if name not in found]
+    if missing:
+        raise ValueError(f"the point must have all parameters, missing: {', '.join(missing)}")
+    values = [found[name] for name in labels]
+    if ledger.space.names is not None:
+        return dict(zip(ledger.space.names, values, strict=True))
+    return np.array(values, dtype=float) if ledger.space.is_array else values
+
+
+def _value(text: str, parameter: Any) -> Any:
+    if text in getattr(parameter, "values", ()):
+        return text
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _labels(ledger: Ledger) -> list[tuple[Any, int]]:
+    names = ledger.space.names or [f"x{k + 1}" for k in range(ledger.space.n_parameters)]
+    return [(name, k) for k, name in enumerate(names)]
+
+
+def _named(ledger: Ledger, point: Any) -> list[tuple[Any, Any]]:
+    values = list(point.values()) if isinstance(point, dict) else list(point)
+    return [(name, values[k]) for name, k in _labels(ledger)]
+
+
+def _plain(point: Any) -> Any:
+    return point.tolist() if isinstance(point, np.ndarray) else point
+
+
+def _plot(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    from gssbo.plotting import plot_run
+
+    try:
+        ledger = read_ledger(options.journal)
+        y = ledger.y[~np.isnan(ledger.y)]
+        if len(y) == 0:
+            raise JournalError(f"{options.journal} holds no value yet")
+        figure = plot_run(
+            -y if ledger.maximize else y,
+            np.zeros(len(y)),
+            title=options.journal.name,
+            value_name="objective, negative" if ledger.maximize else "objective",
+            n_init=0,
+        )
+        figure.savefig(options.out, dpi=150)
+    except (JournalError, MissingDependencyError, OSError, ValueError) as error:
+        parser.error(str(error))
+    sys.stdout.write(f"{options.out}\n")
+    return 0

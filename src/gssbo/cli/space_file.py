@@ -1,0 +1,84 @@
+"""A space from a TOML file: a table for each parameter.
+
+.. code-block:: toml
+
+    [lr]
+    low = 1e-5
+    high = 0.1
+    log = true
+
+    [layers]
+    low = 1
+    high = 8
+
+    [activation]
+    values = ["relu", "gelu"]
+
+Whole numbers as both ends make a whole-number parameter; `type = "real"` or `type = "integer"` says it otherwise.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from gssbo.space import Categorical, Integer, Parameter, Real
+
+__all__ = ["read_space"]
+
+KINDS = {"real": Real, "integer": Integer}
+
+
+def read_space(path: Path) -> dict[str, Parameter]:
+    r"""Read the parameters of a file, by name.
+
+    Raises
+    ------
+    ValueError
+        If it cannot be read or a table is no parameter; the message names the file and the table.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "space.toml"
+    >>> _ = path.write_text('[n]\nlow = 1\nhigh = 8\n[act]\nvalues = ["relu", "gelu"]\n')
+    >>> read_space(path)["n"]
+    Integer(low=1, high=8, log=False, step=1)
+    """
+    try:
+        with path.open("rb") as file:
+            tables = tomllib.load(file)
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise ValueError(f"the space must be a TOML file, got {path} ({error})") from None
+    if not tables:
+        raise ValueError(f"{path} must have a table for each parameter, got none")
+    found = {}
+    for name, table in tables.items():
+        try:
+            found[name] = _parameter(table)
+        except (ValueError, TypeError) as error:
+            raise ValueError(f"{path}: [{name}]: {error}") from None
+    return found
+
+
+def _parameter(table: Any) -> Parameter:
+    if not isinstance(table, dict):
+        raise ValueError(f"must be a table with low and high, or values, got {table!r}")
+    options = dict(table)
+    if "values" in options:
+        values = options.pop("values")
+        if options:
+            raise ValueError(f"values must come alone, got {', '.join(options)} too")
+        return Categorical(tuple(values) if isinstance(values, list) else values)
+    if not {"low", "high"} <= options.keys():
+        raise ValueError(f"must have low and high, or values, got {', '.join(options) or 'nothing'}")
+    low, high, kind = options.pop("low"), options.pop("high"), options.pop("type", None)
+    unknown = options.keys() - {"log", "step"}
+    if unknown:
+        raise ValueError(f"may have low, high, type, log and step, got {', '.join(sorted(unknown))}")
+    if kind is None:
+        kind = "integer" if type(low) is int and type(high) is int else "real"
+    if kind not in KINDS:
+        raise ValueError(f"type must be one of {', '.join(KINDS)}, got {kind!r}")
+    return KINDS[kind](low, high, **options)

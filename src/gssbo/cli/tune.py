@@ -1,0 +1,137 @@
+"""`gssbo tune`: the best parameters of any program."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import math
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from scipy.optimize import OptimizeResult
+
+from gssbo._minimize import minimize
+from gssbo.cli.program import Program, ProgramFailed
+from gssbo.cli.space_file import read_space
+from gssbo.cli.text import paragraph
+from gssbo.exceptions import MissingDependencyError
+from gssbo.journal import read_journal
+
+__all__ = ["add_commands"]
+
+HOPELESS = 5  # evaluations that all fail at the start: the command is wrong, not unlucky
+INTERRUPTED, FAILED = 130, 1
+
+
+def add_commands(commands: Any) -> None:
+    """Add `tune` to the parser."""
+    parser = commands.add_parser(
+        "tune",
+        help="find the best parameters of any program",
+        description="Run a command for each suggestion and minimise the number that it prints last.",
+        epilog="example: gssbo tune 'python train.py --lr {lr}' --space space.toml --n-evals 500 --journal run.jsonl",
+    )
+    parser.add_argument(
+        "program",
+        metavar="COMMAND",
+        help="{name} stands for a parameter's value, {value_file} for a file to write to",
+    )
+    parser.add_argument("--space", type=Path, metavar="TOML", help="a table a parameter; a journal has it already")
+    parser.add_argument("--n-evals", type=int, required=True, metavar="N", help="evaluations, earlier ones included")
+    parser.add_argument("--journal", type=Path, metavar="FILE", help="keep the run here, and go on where it broke off")
+    parser.add_argument("--workers", type=int, default=1, metavar="N", help="commands at a time (default: 1)")
+    parser.add_argument("--maximize", action="store_true", help="larger is better")
+    parser.add_argument("--key", metavar="NAME", help="the last line, or the value file, is JSON with this entry")
+    parser.add_argument("--command-timeout", type=float, metavar="S", help="seconds after which a command has failed")
+    parser.add_argument("--timeout", type=float, metavar="S", help="seconds after which nothing is started any more")
+    parser.add_argument("--target", type=float, metavar="Y", help="stop at a value as good as this")
+    parser.add_argument("--patience", type=int, metavar="N", help="stop after so many without an improvement")
+    parser.add_argument("--noisy", action="store_true", help="the same point may be evaluated again")
+    parser.add_argument("--n-init", type=int, metavar="N", help="points of the initial design")
+    parser.add_argument("--subset-size", type=int, metavar="M", help="observations the model retains (default: 100)")
+    parser.add_argument("--method", metavar="NAME", help="see `gssbo methods`")
+    parser.add_argument("--seed", type=int, metavar="S", help="same seed, same suggestions")
+    parser.add_argument("--json", action="store_true", help="print the outcome as one JSON object")
+    parser.add_argument("--quiet", action="store_true", help="show no progress")
+    parser.set_defaults(command=lambda options: _tune(parser, options))
+
+
+def _tune(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    try:
+        space = _space(options)
+        program = Program(options.program, space, key=options.key, timeout=options.command_timeout)
+        if options.workers < 1:
+            raise ValueError(f"--workers must be at least 1, got {options.workers}")
+        # Commands are processes: a thread each will do.
+        with ThreadPoolExecutor(options.workers) as executor, contextlib.closing(program):
+            result = minimize(
+                program,
+                space,
+                n_evals=options.n_evals,
+                maximize=options.maximize,
+                catch=ProgramFailed,
+                workers=executor,
+                timeout=options.timeout,
+                target=options.target,
+                patience=options.patience,
+                callback=_gives_up,
+                progress=not options.quiet,
+                journal=options.journal,
+                rng=options.seed,
+                **_chosen(options),
+            )
+    except (ValueError, MissingDependencyError) as error:
+        parser.error(str(error))
+    return _report(options, result)
+
+
+def _space(options: argparse.Namespace) -> dict[str, Any]:
+    if options.space is not None:
+        return dict(read_space(options.space))
+    if options.journal is None or not options.journal.exists() or options.journal.stat().st_size == 0:
+        raise ValueError("--space must be given to begin a run")
+    space = read_journal(options.journal).space
+    if space.names is None:
+        raise ValueError(f"{options.journal} must be of a run whose parameters have names")
+    return dict(zip(space.names, space.parameters, strict=True))
+
+
+def _chosen(options: argparse.Namespace) -> dict[str, Any]:
+    found = {name: getattr(options, name) for name in ("n_init", "subset_size", "method")}
+    chosen = {name: value for name, value in found.items() if value is not None}
+    return chosen | ({"duplicates": "allow"} if options.noisy else {})
+
+
+def _gives_up(progress: OptimizeResult) -> bool:
+    """Whether all of the first evaluations failed."""
+    return progress.fun is None and progress.nfev >= HOPELESS and math.isnan(progress.fun_last)
+
+
+def _report(options: argparse.Namespace, result: OptimizeResult) -> int:
+    failures = [failure.reason for failure in result.failures]
+    if options.json:
+        document = {
+            "best": result.x,
+            "value": result.fun,
+            "n_evals": result.nfev,
+            "n_failed": result.n_failed,
+            "message": result.message,
+            "failures": failures,
+        }
+        sys.stdout.write(json.dumps(document, default=str) + "\n")
+    elif result.x is not None:
+        best = "\n".join(f"  {name} = {value}" for name, value in result.x.items())
+        sys.stdout.write(
+            f"best value {result.fun:.10g} of {result.nfev} evaluations, {result.n_failed} of them failed\n{best}\n"
+            f"{result.message}\n"
+        )
+    if result.x is None:
+        last = failures[-1] if failures else result.message
+        sys.stderr.write(paragraph(f"gssbo: error: no evaluation gave a value; the last one: {last}") + "\n")
+        return INTERRUPTED if not result.success else FAILED
+    if failures and not options.json:
+        sys.stderr.write(paragraph(f"the last failure: {failures[-1]}") + "\n")
+    return 0 if result.success else INTERRUPTED

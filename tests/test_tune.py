@@ -1,0 +1,286 @@
+"""`gssbo tune`, `best`, `tell` and `plot`: any program, by its command line."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from gssbo import Categorical, Integer, Real
+from gssbo.cli import main
+from gssbo.cli.program import Program, ProgramFailed
+from gssbo.cli.space_file import read_space
+from gssbo.journal import read_journal
+from gssbo.ledger import read_ledger
+
+SPACE = """
+[lr]
+low = 1e-5
+high = 0.1
+log = true
+[n]
+low = 1
+high = 8
+[act]
+values = ["relu", "gelu"]
+"""
+PROGRAM = """
+import math, sys
+lr, n, act = float(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+if n == 7:
+    sys.exit("seven is bad")
+print("training")
+print("loss", (math.log10(lr) + 3) ** 2 + 0.1 * (n - 3) ** 2 + (act == "relu"))
+"""
+PYTHON = f"'{sys.executable}'"
+
+
+def loss(x):
+    return (np.log10(x["lr"]) + 3) ** 2 + 0.1 * (x["n"] - 3) ** 2 + (x["act"] == "relu")
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A folder with a space and a program."""
+    (tmp_path / "space.toml").write_text(SPACE)
+    (tmp_path / "program.py").write_text(PROGRAM)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+COMMAND = f"{PYTHON} program.py {{lr}} {{n}} {{act}}"
+TUNE = ["tune", COMMAND, "--space", "space.toml", "--quiet", "--seed", "1", "--n-init", "4"]
+
+
+def python(code):
+    return f'{PYTHON} -c "{code}"'
+
+
+# ---- one command
+
+
+def test_the_value_is_the_last_number_printed():
+    program = Program(python("print('step 1'); print('loss:', {x} * 2); print()"), ["x"])
+    assert program({"x": 1.5}) == 3.0
+    assert Program(python("print('[2.5]'[1:4])"), ["x"])({"x": 1}) == 2.5
+    assert Program(python("print('-inf')"), ["x"])({"x": 1}) == -np.inf
+
+
+def test_values_reach_the_program_whole():
+    code = "import sys, json; json.dump(sys.argv[1:], open(sys.argv[4], 'w')); print(len(sys.argv))"
+    program = Program(f"{python(code)} {{name}} --flag={{flag}} {{{{x}}}} {{value_file}}", ["name", "flag"])
+    with pytest.raises(ProgramFailed, match=r"a; \$\(b\).*--flag=true.*\{x\}"):
+        program({"name": 'a; $(b) "c" d', "flag": True})
+
+
+def test_a_value_file_and_a_key():
+    code = "import sys; open(sys.argv[1], 'w').write('{{\\'loss\\': {x}}}'.replace(chr(39), chr(34)))"
+    program = Program(f"{python(code)} {{value_file}}", ["x"], key="loss")
+    assert program({"x": 0.25}) == 0.25
+    with pytest.raises(ProgramFailed, match="wrote no value file"):
+        Program(f"{python('print({x})')} {{value_file}}", ["x"])({"x": 1})
+    with pytest.raises(ProgramFailed, match="JSON object with a number 'loss'"):
+        Program(python("print({x})"), ["x"], key="loss")({"x": 1})
+
+
+def test_parameters_in_the_environment():
+    code = "import os, json; print(json.loads(os.environ['GSSBO_PARAMETERS'])['n'] + 1)"
+    assert Program(python(code), ["n", "act"])({"n": 2**53, "act": "relu"}) == 2.0**53 + 1
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("import sys; sys.exit('out of memory')", "code 1: out of memory"),
+        ("print('done')", "must be a number or end in one, got 'done'"),
+        ("print('nan')", "not a number"),
+        ("pass", "printed nothing"),
+    ],
+)
+def test_a_failure_says_why(code, reason):
+    with pytest.raises(ProgramFailed, match=reason):
+        Program(python(code), ["x"])({"x": 1})
+    with pytest.raises(ProgramFailed, match="could not be started"):
+        Program("no-such-program {x}", ["x"])({"x": 1})
+
+
+def test_a_command_that_takes_too_long_is_killed_with_its_children():
+    code = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'import time; time.sleep(60)'])"
+    begin = time.monotonic()
+    with pytest.raises(ProgramFailed, match=r"killed after 0\.5 s"):
+        Program(python(code), ["x"], timeout=0.5)({"x": 1})
+    assert time.monotonic() - begin < 30
+
+
+def test_closing_kills_what_runs():
+    program = Program(python("import time; time.sleep(60)"), ["x"])
+    reasons = []
+
+    def evaluate():
+        try:
+            program({"x": 1})
+        except ProgramFailed as error:
+            reasons.append(str(error))
+
+    thread = threading.Thread(target=evaluate)
+    thread.start()
+    while not program._running:
+        time.sleep(0.01)
+    program.close()
+    thread.join(timeout=30)
+    assert len(reasons) == 1 and "ended with code" in reasons[0]
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("", "must not be empty"),
+        ("run {z}", r"got \{z\}"),
+        ("run {x}", "missing: y"),
+        ("run {x", "must be words"),
+        ("run 'x", "must be words"),
+    ],
+)
+def test_a_wrong_command_is_refused_at_once(command, message):
+    with pytest.raises(ValueError, match=message):
+        Program(command, ["x", "y"])
+
+
+# ---- the space
+
+
+def test_a_space_of_every_kind(tmp_path):
+    path = tmp_path / "space.toml"
+    path.write_text(SPACE + "[f]\nlow = 0\nhigh = 1\ntype = 'real'\n[g]\nlow = 0\nhigh = 8\nstep = 4\n")
+    assert read_space(path) == {
+        "lr": Real(1e-5, 0.1, log=True),
+        "n": Integer(1, 8),
+        "act": Categorical(("relu", "gelu")),
+        "f": Real(0.0, 1.0),
+        "g": Integer(0, 8, step=4),
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "a table for each parameter"),
+        ("x = 3", r"\[x\]: must be a table"),
+        ("[x]\nlow = 1", "must have low and high"),
+        ("[x]\nlow = 1\nhigh = 0", "low <= high"),
+        ("[x]\nlow = 1\nhigh = 2\nscale = 'log'", "got scale"),
+        ("[x]\nvalues = ['a']\nlow = 1", "values must come alone"),
+        ("[x]\nlow = 1\nhigh = 2\ntype = 'float'", "one of real, integer"),
+        ("[x", "TOML file"),
+    ],
+)
+def test_a_wrong_space_is_refused(tmp_path, text, message):
+    path = tmp_path / "space.toml"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=message):
+        read_space(path)
+
+
+# ---- the commands
+
+
+def test_a_run_its_journal_and_more_of_it(here, capsys):
+    assert main([*TUNE, "--n-evals", "12", "--journal", "run.jsonl", "--json"]) == 0
+    first = json.loads(capsys.readouterr().out)
+    assert first["n_evals"] == 12 and first["value"] == pytest.approx(loss(first["best"]), rel=1e-12)
+    again = ["tune", COMMAND, "--quiet", "--journal", "run.jsonl", "--n-init", "4", "--n-evals", "16", "--workers", "2"]
+    assert main([*again, "--json"]) == 0  # the space is in the journal
+    second = json.loads(capsys.readouterr().out)
+    assert second["n_evals"] == 16 and second["value"] <= first["value"]
+    ledger = read_ledger("run.jsonl")
+    assert ledger.n_told == 16
+    for x, y in zip(ledger.X, ledger.y, strict=True):
+        assert np.isnan(y) if x["n"] == 7 else y == pytest.approx(loss(x), rel=1e-12)
+
+    assert main(["best", "run.jsonl"]) == 0
+    assert f"act = {second['best']['act']}" in capsys.readouterr().out
+    assert main(["tell", "run.jsonl", "lr=0.001", "n=3", "act=gelu", "--value", "-1"]) == 0
+    assert main(["tell", "run.jsonl", "lr=0.001", "n=4", "act=gelu", "--failed"]) == 0
+    capsys.readouterr()
+    assert main(["best", "run.jsonl", "--json"]) == 0
+    best = json.loads(capsys.readouterr().out)
+    assert (best["value"], best["n_told"], best["best"]) == (-1.0, 18, {"lr": 0.001, "n": 3, "act": "gelu"})
+    assert main(["plot", "run.jsonl", "--out", "run.png"]) == 0
+    assert (here / "run.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_pending_suggestion_is_told_by_its_number(here, capsys):
+    import gssbo
+
+    with gssbo.Optimizer(read_space(here / "space.toml"), journal="run.jsonl") as opt:
+        waiting = opt.ask(2, ids=True)
+    assert main(["best", "run.jsonl"]) == 0
+    assert "pending 1: " in capsys.readouterr().out
+    assert main(["tell", "run.jsonl", "--id", "1", "--value", "2.5"]) == 0
+    ledger = read_ledger("run.jsonl")
+    assert [waiting[1].x] == ledger.X and [each.id for each in ledger.pending] == [0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["tune", COMMAND, "--n-evals", "5"], "--space must be given"),
+        (["tune", "run {z}", "--space", "space.toml", "--n-evals", "5"], "got {z}"),
+        ([*TUNE, "--n-evals", "0"], "n_evals must be"),
+        ([*TUNE, "--n-evals", "5", "--workers", "0"], "--workers must be at least 1"),
+        (["best", "none.jsonl"], "cannot be read"),
+        (["tell", "none.jsonl", "--value", "1"], "cannot be read"),
+        (["plot", "none.jsonl", "--out", "a.png"], "cannot be read"),
+    ],
+)
+def test_wrong_arguments_end_in_an_error(here, capsys, arguments, message):
+    with pytest.raises(SystemExit) as exit_:
+        main(arguments)
+    assert exit_.value.code == 2
+    assert message in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_wrong_point_is_refused_and_nothing_told(here, capsys):
+    main([*TUNE, "--n-evals", "2", "--journal", "run.jsonl"])
+    before = (here / "run.jsonl").read_bytes()
+    for point in (["lr=0.001"], ["lr=0.001", "n=9", "act=gelu"], ["lr=0.001", "n=3", "act=tanh"], ["lr"]):
+        with pytest.raises(SystemExit):
+            main(["tell", "run.jsonl", *point, "--value", "1"])
+    assert (here / "run.jsonl").read_bytes() == before
+
+
+def test_a_command_that_always_fails_ends_the_run(here, capsys):
+    wrong = ["tune", "no-such-program {lr} {n} {act}", "--space", "space.toml", "--quiet", "--n-evals", "100"]
+    assert main(wrong) == 1
+    assert "could not be started" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Ctrl-C by signal")
+def test_ctrl_c_ends_the_commands_too(here):
+    (here / "slow.py").write_text(
+        "import time\nprint('begun', flush=True)\nopen('begun', 'a').write('x')\ntime.sleep(60)"
+    )
+    arguments = ["tune", f"{PYTHON} slow.py {{lr}} {{n}} {{act}}", "--space", "space.toml", "--quiet", "--n-evals", "9"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", f"import sys; from gssbo.cli import main; sys.exit(main({arguments!r}))",],
+        stderr=subprocess.PIPE,
+    )  # fmt: skip
+    deadline = time.monotonic() + 60
+    while not (here / "begun").exists():
+        assert time.monotonic() < deadline and process.poll() is None
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=30)  # not the 60 s of the command
+    assert process.returncode == 130
+
+
+def test_a_broken_off_journal_may_be_read(here):
+    main([*TUNE, "--n-evals", "3", "--journal", "run.jsonl"])
+    with (here / "run.jsonl").open("ab") as file:
+        file.write(b'{"tell":[[0.0')
+    assert len(read_journal("run.jsonl").entries) == 6

@@ -117,7 +117,6 @@ def test_ours_is_the_optimizer_with_its_defaults_or_with_the_options_given():
     import gssbo
 
     assert asked["defaults"] == gssbo.minimize(get_problem("branin2"), x, n_evals=25, rng=3).func_vals.tolist()
-    assert asked["other"][:20] == asked["defaults"][:20]
     assert asked["other"] != asked["defaults"]
 
 

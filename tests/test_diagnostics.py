@@ -858,15 +858,17 @@ def wave(x):
     return float(np.sin(3.0 * x[0]) + 0.1 * x[1])
 
 
+@pytest.mark.parametrize(("method", "rule"), [("box", "vector"), ("portfolio", "residual")])
 @pytest.mark.parametrize("maximize", [False, True])
-def test_optimizer_is_diagnosed_in_user_units(maximize):
+def test_optimizer_is_diagnosed_in_user_units(maximize, method, rule):
     """The gap is that of the model `predict` shows, against the same model on everything told."""
-    opt = Optimizer([(-2.0, 2.0), (10.0, 30.0)], maximize=maximize, n_init=8, subset_size=15, rng=0)
+    bounds = [(-2.0, 2.0), (10.0, 30.0)]
+    opt = Optimizer(bounds, method=method, maximize=maximize, n_init=8, subset_size=15, rng=0)
     for _ in range(40):
         x = opt.ask()
         opt.tell(x, wave(x))
     found = opt.diagnostics()
-    assert (found.size, found.n_observations, found.rule) == (15, 40, "vector")
+    assert (found.size, found.n_observations, found.rule) == (15, 40, rule)
     assert np.all((found.worst >= [-2.0, 10.0]) & (found.worst <= [2.0, 30.0]))
     assert found.spread == pytest.approx(np.std(opt.y), rel=1e-12)
     opt.ask()  # the model of everything told, which `diagnostics` and `predict` had to make in a copy

@@ -64,6 +64,7 @@ LAYER = {
     "_stops": 5,
     "_workers": 5,
     "box_strategy": 5,
+    "default_method": 5,
     "ledger": 5,
     "methods": 5,
     "optimizer": 5,

@@ -145,7 +145,6 @@ def test_options_given_beside_the_method_come_first():
     assert (optimizer.n_init, optimizer.n_candidates) == (7, 11)
     optimizer = gssbo.Optimizer([(0.0, 1.0)], method="rssbo", rule="maxmin")
     assert optimizer.rule == "maxmin"
-    assert gssbo.Optimizer([(0.0, 1.0)]).method == "box"
 
 
 def test_the_signature_stays():

@@ -192,7 +192,7 @@ def test_cached_refresh_follows_refits_bulk_tells_and_a_window():
 
 
 def test_initial_design_is_a_latin_hypercube_of_the_first_stream():
-    optimizer = Optimizer(BOX, rng=9)
+    optimizer = Optimizer(BOX, method="box", rng=9)
     design = qmc.LatinHypercube(2, rng=np.random.default_rng(9).spawn(4)[0]).random(20)
     got = np.array([optimizer.ask() for _ in range(20)])
     np.testing.assert_array_equal(got, ref.to_user(design, np.array(BOX)))
@@ -712,8 +712,8 @@ def test_suggestions_stay_inside_the_bounds():
         ({"n_init": 0}, "^n_init must be at least 1, got 0"),
         ({"n_init": 2.0}, "^n_init must be an integer, got 2.0"),
         ({"initial_design": "grid"}, "^initial_design must be one of 'lhs', 'sobol', got 'grid'"),
-        ({"subset_size": 20}, r"^subset_size must be larger than the forced set \(21.*got 20"),
-        ({"subset_size": 21}, r"^subset_size must be larger than the forced set \(21.*got 21"),
+        ({"method": "box", "subset_size": 20}, r"^subset_size must be larger than the forced set \(21.*got 20"),
+        ({"method": "box", "subset_size": 21}, r"^subset_size must be larger than the forced set \(21.*got 21"),
         ({"subset_size": "auto"}, "^subset_size must be an integer or 'dynamic', got 'auto'"),
         ({"dynamic_factor": 0.5}, "^dynamic_factor must be greater than 1.*got 0.5"),
         ({"rule": "best"}, "^rule must be one of 'vector', 'scalar', 'random', 'kmeans.*got 'best'"),
@@ -904,7 +904,7 @@ def test_memory_of_a_large_history():
 
 
 def test_reprs_say_where_things_stand():
-    optimizer = Optimizer([(0, 1)], n_init=2, subset_size=5, rng=0)
+    optimizer = Optimizer([(0, 1)], method="box", n_init=2, subset_size=5, rng=0)
     assert repr(optimizer) == "Optimizer(d=1, told=0, best_y=None, rule='vector', M=5, retained=0)"
     assert repr(GaussianProcess()) == "GaussianProcess('matern52', not fitted)"
     assert "n=2" in repr(GaussianProcess(rng=0).fit([[0.0], [1.0]], [0.0, 1.0]))

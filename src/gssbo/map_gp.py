@@ -50,9 +50,18 @@ class MapGaussianProcess(GaussianProcess):
         super().__init__("matern52", normalize_y=False, n_restarts=0)
 
     def most_probable(
-        self, X: FloatArray, z: FloatArray, *, start: FloatArray | None, max_evaluations: int
+        self,
+        X: FloatArray,
+        z: FloatArray,
+        *,
+        start: FloatArray | None,
+        max_evaluations: int,
+        known: FloatArray | None = None,
     ) -> tuple[FloatArray, float]:
-        """Theta of the largest posterior density found from `start` (the prior's centre by default), and its log."""
+        """Theta of the largest posterior density found from `start` (the prior's centre by default), and its log.
+
+        `known` are noise variances (n,) beyond the noise in theta, in squared units of z.
+        """
         d = X.shape[1]
         spread = np.maximum(X.std(axis=0), 1e-12)
         spread = np.maximum(spread, 1e-3 * spread.max())
@@ -64,7 +73,7 @@ class MapGaussianProcess(GaussianProcess):
         first = centre if start is None else np.clip(start, bounds[:, 0], bounds[:, 1])
         # The prior keeps lengthscales from where the likelihood is flat.
         climb = Climb(
-            Likelihood(KERNELS[self.kernel], X, z), first, bounds, np.full(d, np.inf), self.tol,
+            Likelihood(KERNELS[self.kernel], X, z, known), first, bounds, np.full(d, np.inf), self.tol,
             prior=Prior(centre, weight),
         )  # fmt: skip
         climb.advance(max_evaluations)
@@ -74,9 +83,10 @@ class MapGaussianProcess(GaussianProcess):
             theta[d + 1] = np.log(1e-4)
         return theta, climb.value
 
-    def set_theta(self, X: FloatArray, z: FloatArray, theta: FloatArray) -> None:
-        """Condition on X (n, d) and z (n,) under theta."""
-        self._factorize(X, z, theta, {"status": "fixed", "message": "", "n_evaluations": 0, "n_starts": 0})
+    def set_theta(self, X: FloatArray, z: FloatArray, theta: FloatArray, known: FloatArray | None = None) -> None:
+        """Condition on X (n, d) and z (n,) under theta and known noise variances (n,)."""
+        info = {"status": "fixed", "message": "", "n_evaluations": 0, "n_starts": 0}
+        self._factorize(X, z, theta, info, known)
         self.y_mean_, self.y_std_ = 0.0, 1.0
 
     def log_expected_improvement(self, points: FloatArray, best: float) -> FloatArray:

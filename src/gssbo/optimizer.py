@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import copy
 import functools
-import inspect
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -33,6 +32,7 @@ from gssbo._typing import FloatArray, IndexArray, RngLike
 from gssbo._validation import check_choice, check_flag, check_integer, spawn_generators
 from gssbo.box_strategy import BoxStrategy
 from gssbo.buffer import Buffer
+from gssbo.default_method import DEFAULT, default_n_init, method_for, refuse_box_options
 from gssbo.design import Design
 from gssbo.diagnostics.trust import Trust, trust_in_space
 from gssbo.entry import Entry
@@ -59,18 +59,20 @@ Init = TypeVar("Init", bound=Callable[..., None])
 
 
 def _with_method(init: Init) -> Init:
-    """Let the name of a comparison method stand for the options it is made of; those given beside it come first.
+    """Let options say which method they are of, and the name of a comparison method stand for its options.
 
-    And let go of the journal where the optimizer cannot be made.
+    Those given beside such a name come first. And let go of the journal where the optimizer cannot be made.
     """
 
     @functools.wraps(init)
     def with_method(self: Optimizer, *args: Any, **options: Any) -> None:
-        name = options.get("method")
-        if isinstance(name, str) and name in methods.METHODS:
+        name = method_for(options)
+        if name == "portfolio":
+            refuse_box_options(options)
+        elif isinstance(name, str) and name in methods.METHODS:
             options = methods.method_options(name, options.get("subset_size")) | options
         try:
-            init(self, *args, **options)
+            init(self, *args, **options | {"method": name})
         except BaseException:
             if getattr(self, "_journal", None) is not None:
                 self.close()
@@ -187,7 +189,7 @@ class Optimizer(Ledger):
         bounds: Any,
         *,
         constraints: Any = None,
-        method: str = "box",
+        method: str | None = None,
         duplicates: str = "avoid",
         maximize: bool = False,
         n_init: int | None = None,
@@ -212,24 +214,9 @@ class Optimizer(Ledger):
         given = {name: value for name, value in locals().items() if name not in NOT_OF_THE_RUN}
         super().__init__(Space(bounds, constraints), maximize=maximize)
         self.duplicates = check_choice("duplicates", duplicates, ("avoid", "allow"))
-        self.method = check_choice("method", method, (*OWN, *methods.METHODS))
-        if self.method == "portfolio":
-            _refuse_box_options(
-                dynamic_factor=dynamic_factor,
-                rule=rule,
-                retain_initial=retain_initial,
-                retain_newest=retain_newest,
-                pool=pool,
-                refit=refit,
-                refresh=refresh,
-                acquisition=acquisition,
-                acquisition_options=acquisition_options,
-                n_candidates=n_candidates,
-                surrogate=surrogate,
-                strategy=strategy,
-            )
+        self.method = check_choice("method", DEFAULT if method is None else method, (*OWN, *methods.METHODS))
         self.n_init = (
-            _default_n_init(self.method, self.space.dim)
+            default_n_init(self.method, self.space.n_draws)
             if n_init is None
             else check_integer("n_init", n_init, at_least=1)
         )
@@ -264,7 +251,7 @@ class Optimizer(Ledger):
         )
         self.refresh, self.n_candidates = retention.refresh, getattr(self._strategy, "n_candidates", n_candidates)
         if self.method == "portfolio":
-            size = check_integer("subset_size", subset_size, at_least=10)
+            size = check_integer("subset_size", subset_size, at_least=3)
             self.rule = "residual"
             self._strategy = Portfolio(
                 self.space, size=size, n_init=self.n_init, rng=candidate_rng, timings=self.timings
@@ -402,11 +389,11 @@ class Optimizer(Ledger):
 
         Examples
         --------
-        >>> opt = Optimizer([(0.0, 1.0)], n_init=2, rng=0)
-        >>> opt.tell([[0.1], [0.6]], [1.0, 2.0])
+        >>> opt = Optimizer([(0.0, 1.0)] * 2, n_init=2, rng=0)
+        >>> opt.tell([[0.1, 0.3], [0.6, 0.2], [0.4, 0.9]], [1.0, 2.0, 1.5])
         >>> twin = copy.deepcopy(opt)
         >>> twin.reseed(1)
-        >>> bool(opt.ask() == twin.ask())
+        >>> bool((opt.ask() == twin.ask()).all())
         False
         """
         with self._lock:
@@ -551,16 +538,3 @@ class Optimizer(Ledger):
         twin = copy.deepcopy(self._strategy)
         twin.update(self._history)
         return twin
-
-
-def _default_n_init(method: str, dim: int) -> int:
-    return min(max(2 * dim + 2, 6), 40) if method == "portfolio" else 20
-
-
-def _refuse_box_options(**given: Any) -> None:
-    """Raise a ValueError that names an option of the box strategy that is not at its default."""
-    parameters = inspect.signature(Optimizer).parameters
-    for name, value in given.items():
-        default = parameters[name].default
-        if value is not default and value != default:
-            raise ValueError(f"{name} must not be given with method='portfolio', which has its own, got {value!r}")

@@ -18,7 +18,7 @@ def run(searcher, number, f, X, n, rng):
         x = searcher.suggest(view, np.empty((0, X.shape[1])), rng)
         assert (x >= 0.0).all() and (x <= 1.0).all()
         value = f(x)
-        searcher.observe(view, x, value)
+        searcher.observe(view, x, value, asked=x)
         X, y, origin = np.vstack([X, x]), np.append(y, value), np.append(origin, number)
     return X, y
 

@@ -80,7 +80,8 @@ class Program:
         left_out = [name for name in names if name not in used]
         if left_out and len(left_out) < len(names):
             raise ValueError(
-                f"the command must hold all parameters, or none and read GSSBO_PARAMETERS; missing: {', '.join(left_out)}"
+                "the command must hold all parameters, or none and read GSSBO_PARAMETERS; missing: "
+                + ", ".join(left_out)
             )
         self._needs_file = VALUE_FILE in used
         self._key, self._timeout = key, timeout

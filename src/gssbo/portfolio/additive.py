@@ -70,14 +70,16 @@ class Additive:
         self._dim, self._foreign, self._size = dim, foreign, size
         self._share = 0.3  # of the coordinates that change
         self._form: _Form | None = None
-        self._age = 0
+        self._factor: Factor | None = None
+        self._age = 0  # views since the first
+        self._newest = -1  # of the latest of them, which the factor is of
 
     @property
     def explains(self) -> bool:
         """Whether less than half of the elite's variance is left over."""
         return self._form is None or self._form.tau < 1.0
 
-    def observe(self, view: View, x: FloatArray, y: float) -> float:
+    def observe(self, view: View, x: FloatArray, y: float, *, asked: FloatArray) -> float:
         """Change more coordinates after a success, fewer after a failure; see `Searcher`."""
         gain = y - float(view.y.max())
         factor = 1.5 if gain > 0.0 else 0.93
@@ -94,19 +96,21 @@ class Additive:
         if len(elite) < 4:
             return None
         X, y = np.ascontiguousarray(seen.X[elite]), seen.y[elite]
-        if self._form is None or self._age % REFIT == 0:
-            self._form = _largest_likelihood(X, y, self._form)
-        self._age += 1
-        form = self._form
-        A = _covariance(X, form.lengthscale, form.shared)
-        A[np.diag_indices(len(X))] += form.tau + 1e-9
-        factor = Factor(A)
+        again = view.newest == self._newest
+        if not again or self._factor is None or self._form is None:
+            if self._form is None or self._age % REFIT == 0:
+                self._form = _largest_likelihood(X, y, self._form)
+            self._newest, self._age = view.newest, self._age + 1
+            A = _covariance(X, self._form.lengthscale, self._form.shared)
+            A[np.diag_indices(len(X))] += self._form.tau + 1e-9
+            self._factor = Factor(A)
+        form, factor = self._form, self._factor
         a = factor.solve(-warp(y, form.power)[0])
         x: FloatArray = X[0].copy()
         mask = rng.random(d) < self._share
         if not mask.any():
             mask[rng.integers(d)] = True
-        beta = float(rng.choice(BETAS))
+        beta = 0.0 if again else float(rng.choice(BETAS))  # a bound takes a solve for each coordinate
         for j in np.flatnonzero(mask):
             values = np.concatenate([np.linspace(0.0, 1.0, GRID), rng.random(RANDOM)])
             x[j] = _lowest(values, X[:, j], X[0, j], d, form, factor, a, beta)

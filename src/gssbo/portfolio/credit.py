@@ -68,9 +68,9 @@ class Credit:
         counts = self._counts[searcher]
         self._counts[searcher] = 1.0 + MEMORY * (counts - 1.0) + np.array([share, 1.0 - share])
 
-    def choose(self, weights: FloatArray, rng: np.random.Generator) -> int:
-        """A searcher; those of weight 0 are out, and the weights shape the spread half."""
-        if rng.random() < SPREAD:
+    def choose(self, weights: FloatArray, rng: np.random.Generator, *, spread: float = SPREAD) -> int:
+        """A searcher; those of weight 0 are out, and the weights shape the part that is spread."""
+        if rng.random() < spread:
             return int(rng.choice(len(weights), p=weights / weights.sum()))
         draws = rng.beta(self._counts[:, 0], self._counts[:, 1])
         return int(np.argmax(np.where(weights > 0.0, draws, -1.0)))

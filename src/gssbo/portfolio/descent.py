@@ -33,7 +33,8 @@ CURVATURES = (0.1, 10.0)
 ERRORS = (1e-10, 1e-7, 1e-4, 1e-2)
 ROUNDING = 1e-13  # of a response, relative to the covariance
 FIRST, LEAST, MOST = 0.1, 1e-9, 0.5  # radii, in sides of the box
-SAME = 1e-9  # distance of what was told from what was suggested: rounding of the space's transform
+STARTS = 400  # best observations among which another start is looked for
+PROMISE = 20.0  # gains as large as the latest that would have to catch up with the best
 BASIN = 0.02  # least distance between two starts, times the square root of d
 
 
@@ -59,18 +60,22 @@ class Descent:
         ] = []  # where descents ended, what they gave, how far they reach
         self._issued: list[tuple[FloatArray, float, float]] = []  # point, predicted gain, |u|
         self._failures = 0
+        self._path: list[float] = []  # the best of this descent after each of its steps
         self._explore = False
+        self._newest = -1  # of the view of the latest step
         self.explains = True
 
-    def observe(self, view: View, x: FloatArray, y: float) -> float:
+    def observe(self, view: View, x: FloatArray, y: float, *, asked: FloatArray) -> float:
         """Move the base and the radius; see `Searcher`."""
-        issued = next((each for each in self._issued if np.abs(each[0] - x).max() <= SAME), None)
+        issued = next((each for each in self._issued if np.array_equal(each[0], asked)), None)
         self._issued = self._issued[-8:] if issued is None else []
         best = float(view.y.max()) if len(view.y) else -np.inf
         if issued is not None and np.isfinite(self._y):
             _, predicted, length = issued
             gain = y - self._y
-            self._failures = 0 if gain > 1e-9 * self._spread(view) else self._failures + 1
+            spread = self._spread(view)
+            negligible = 0.0 < predicted <= 1e-10 * spread  # three steps a failure of such a kind
+            self._failures = 0 if gain > 1e-9 * spread else self._failures + (5 if negligible else 1)
             if predicted > 0.0:
                 if gain > 0.7 * predicted and length > 0.9:
                     self._radius = min(2.0 * self._radius, MOST)
@@ -79,13 +84,20 @@ class Descent:
                     self._radius = max(self._radius * (0.5 if length > 0.5 else max(length, 0.1)), LEAST)
             if gain > 0.0:
                 self._x, self._y = x.copy(), y
+            self._path = [*self._path[-5 - self._dim :], self._y]
         return y - best
 
     def suggest(self, view: View, pending: FloatArray, rng: np.random.Generator) -> FloatArray | None:
         """A step of the descent, or a point that tells most about the model where steps failed."""
+        if self._issued and len(pending) == 0:  # the last step was refused: it led to a point that is known
+            self._issued, self._explore = [], True
+            self._failures += 1
         self._choose_base(view)
         assert self._x is not None
         base, radius = self._x, self._radius
+        if view.newest == self._newest and len(pending):
+            return self._aside(base, rng)
+        self._newest = view.newest
         offset = view.X - base
         distance = np.sqrt((offset * offset).sum(axis=1))
         near = np.argsort(distance, kind="stable")[: self._n_points()]
@@ -113,10 +125,20 @@ class Descent:
             if unknown.max() > 1e-4:
                 u, predicted = trials[int(np.argmax(unknown))], 0.0
         x: FloatArray = np.clip(base + radius * u, 0.0, 1.0)
+        if len(pending) and float(((pending - x) ** 2).sum(axis=1).min()) < (0.1 * radius) ** 2:
+            return self._aside(base, rng)
         self._issued.append((x, predicted, float(np.sqrt((u * u).sum()))))
         return x
 
     # ---- how
+
+    def _aside(self, base: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """A point in a random direction, where the step is being evaluated already."""
+        direction = rng.standard_normal(self._dim)
+        u = 0.7 * direction / np.sqrt((direction * direction).sum())
+        x: FloatArray = np.clip(base + self._radius * u, 0.0, 1.0)
+        self._issued.append((x, 0.0, 0.7))
+        return x
 
     def _n_points(self) -> int:
         d = self._dim
@@ -135,7 +157,7 @@ class Descent:
         x, y = view.X[best], float(view.y[best])
         if self._x is None:
             self._begin(x, y, FIRST)
-        elif self._failures > 10 + 2 * self._dim or self._radius <= 10.0 * LEAST:
+        elif self._failures > 10 + 2 * self._dim or self._radius <= 10.0 * LEAST or self._hopeless(y):
             reach = max(BASIN * np.sqrt(self._dim), 0.5 * float(np.sqrt(((self._x - self._start) ** 2).sum())))
             self._minima.append((self._x, self._y, reach))
             self._minima.append((self._start, -np.inf, BASIN * float(np.sqrt(self._dim))))
@@ -149,15 +171,28 @@ class Descent:
             else:
                 self._x, self._y = x.copy(), y
 
+    def _hopeless(self, best: float) -> bool:
+        """Whether steps elsewhere than at the best point gain too little to catch up with it."""
+        recent = len(self._path) - (6 + self._dim)
+        return recent >= 0 and best > self._y and PROMISE * (self._y - self._path[recent]) < best - self._y
+
     def _begin(self, x: FloatArray, y: float, radius: float) -> None:
         self._x, self._y, self._start, self._radius = x.copy(), y, x.copy(), radius
-        self._failures, self._explore, self._issued = 0, False, []
+        self._failures, self._explore, self._issued, self._path = 0, False, [], []
 
     def _other_start(self, view: View, slack: float) -> tuple[FloatArray, float]:
-        for i in np.argsort(-view.y, kind="stable")[:400]:
-            x = view.X[i]
-            if view.origin[i] != self._number and not self._ended_near(x, -np.inf, slack):
-                return x, float(view.y[i])
+        """A good observation that is far from any better one, away from where descents came from or ended."""
+        order = np.argsort(-view.y, kind="stable")[:STARTS]
+        X = view.X[order]
+        lonely = np.empty(len(order))  # distance to the nearest better one
+        lonely[0] = np.sqrt(self._dim)
+        for i in range(1, len(order)):
+            offset = X[:i] - X[i]
+            lonely[i] = np.sqrt((offset * offset).sum(axis=1).min())
+        score = lonely * (1.0 - np.arange(len(order)) / len(order))
+        for i in np.argsort(-score, kind="stable"):
+            if not self._ended_near(X[i], -np.inf, slack):
+                return X[i], float(view.y[order[i]])
         self._minima = []
         return view.X[view.best], float(view.y[view.best])
 

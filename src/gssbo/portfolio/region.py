@@ -27,10 +27,11 @@ import numpy as np
 
 from gssbo._typing import FloatArray, IndexArray
 from gssbo.embedding import Embedding
+from gssbo.fantasy import fantasize
 from gssbo.gp import standardize
 from gssbo.map_gp import MapGaussianProcess
 from gssbo.portfolio.view import View
-from gssbo.portfolio.warp import POWERS, warp
+from gssbo.portfolio.warp import POWERS, slopes, warp
 from gssbo.selection.subset import select
 
 __all__ = ["Region"]
@@ -40,7 +41,10 @@ WIDER, SUCCESS = 1.5, 1e-3  # after an improvement of so large a part of the spr
 REFIT = 3  # suggestions a theta stands for
 REWARP = 4  # fits a warp stands for
 CLIMBS, STEPS = 15, 25  # evaluations of a fit from the last theta, and of the first
+N_BASINS, SAME_BASIN = 20, 0.05  # starts of walks to other basins; distance of tops times the square root of d
+STALL = 4
 N_CANDIDATES, N_POLISHED, POLISH = 1000, 2, 15
+N_AGAIN = 60  # candidates for a further suggestion from the same model
 NOISY = 1e-3  # noise variance from which the best point is the one of the best mean
 
 
@@ -65,9 +69,11 @@ class Region:
         self._theta: FloatArray | None = None
         self._power = 1.0
         self._age = self._n_fits = 0
+        self._members: View | None = None  # what the model stands on
+        self._newest = -1  # of the view they are from
         self.explains = True
 
-    def observe(self, view: View, x: FloatArray, y: float) -> float:
+    def observe(self, view: View, x: FloatArray, y: float, *, asked: FloatArray) -> float:
         """Widen the trust region after a success, narrow it after a failure; see `Searcher`."""
         gain = y - float(view.y.max())
         top = min(len(view.y), 4 * self._dim + 10)
@@ -82,21 +88,29 @@ class Region:
 
     def suggest(self, view: View, pending: FloatArray, rng: np.random.Generator) -> FloatArray | None:
         """The maximiser of log expected improvement that candidates and a climb from the best of them find."""
-        members = self.fit(view)
+        again = view.newest == self._newest if len(view.y) else False
+        members = self._members if again else self.fit(view)
         if members is None:
             return None
         gp, best = self.gp, int(np.argmax(self._z))
         centre, level = members.X[best], float(self._z[best])
-        if gp.noise_ > NOISY:
+        if gp.noise_ > NOISY or gp.known_noise_.any():
             mean, _ = gp.posterior(np.ascontiguousarray(members.X))
             best = int(np.argmax(mean))
             centre, level = members.X[best], float(mean[best])
         if len(pending):
-            level = max(level, self._believe(members, pending))
+            fantasy = fantasize(gp, pending)
+            assert isinstance(fantasy, MapGaussianProcess)
+            gp = fantasy
+            level = max(level, float(gp.posterior(np.ascontiguousarray(pending))[0].max()))
         low, high = self._box(centre)
-        candidates = _candidates(centre, low, high, rng)
+        if not self._trust and view.stalled(10 + STALL * self._dim) and rng.random() < 0.5:
+            x = self._elsewhere(gp, centre, level, N_AGAIN if again else N_CANDIDATES, rng)
+            if x is not None:
+                return x
+        candidates = _candidates(centre, low, high, N_AGAIN if again else N_CANDIDATES, rng)
         scores = gp.log_expected_improvement(candidates, level)
-        order = np.argsort(-scores, kind="stable")[:N_POLISHED]
+        order = np.argsort(-scores, kind="stable")[: 1 if again else N_POLISHED]
         found: FloatArray = candidates[order[0]]
         value = float(scores[order[0]])
         for i in order:
@@ -105,34 +119,54 @@ class Region:
                 found, value = x, height
         return found
 
+    def _elsewhere(
+        self, gp: MapGaussianProcess, centre: FloatArray, level: float, n: int, rng: np.random.Generator
+    ) -> FloatArray | None:
+        """Where log expected improvement is largest, and the uphill walk on the mean does not end at the best point."""
+        low, high = np.zeros(self._dim), np.ones(self._dim)
+        candidates = rng.random((n, self._dim))
+        scores = gp.log_expected_improvement(candidates, level)
+        depth = float(gp.y_train_.min()) - 10.0  # below it, expected improvement is the mean
+        found, value = None, -np.inf
+        for i in np.argsort(-scores, kind="stable")[: min(N_BASINS, max(n // 20, 1))]:
+            x, height = gp.climb_log_expected_improvement(candidates[i], level, low, high, max_evaluations=POLISH)
+            if height > value:
+                top, _ = gp.climb_log_expected_improvement(x, depth, low, high, max_evaluations=4 * POLISH)
+                if float(((top - centre) ** 2).sum()) > SAME_BASIN**2 * self._dim:
+                    found, value = x, height
+        return found
+
     def fit(self, view: View) -> View | None:
         """Choose the retained subset and fit to it; None where there is nothing to fit."""
         if len(view.y) < 2:
             return None
-        members = view.only(self._members(view))
+        members = view.only(self._choose(view))
         X, y = np.ascontiguousarray(members.X), members.y
         if self._theta is None or self._age % REFIT == 0:
-            self._search(X, y)
+            self._search(X, members)
         self._age += 1
         self._z, _ = warp(y, self._power)
         assert self._theta is not None
-        self.gp.set_theta(X, self._z, self._theta)
+        self.gp.set_theta(X, self._z, self._theta, _known(members, self._power))
+        self._members, self._newest = members, view.newest
         return members
 
     def predictor(self, view: View) -> tuple[MapGaussianProcess, IndexArray]:
         """What predicts in units of y, on the subset that `fit` would retain, and that subset; nothing here moves."""
-        members = view.only(np.sort(self._members(view)))
+        members = view.only(np.sort(self._choose(view)))
         X = np.ascontiguousarray(members.X)
-        z, mean, std = standardize(members.y)
+        y = members.y if members.failed is None else np.where(members.failed, np.nan, members.y)
+        z, mean, std = standardize(y)
         gp = MapGaussianProcess()
-        theta, _ = gp.most_probable(X, z, start=self._theta, max_evaluations=STEPS)
-        gp.set_theta(X, z, theta)
+        known = None if members.noise_std is None else np.square(members.noise_std / std)
+        theta, _ = gp.most_probable(X, z, start=self._theta, max_evaluations=STEPS, known=known)
+        gp.set_theta(X, z, theta, known)
         gp.y_mean_, gp.y_std_ = mean, std
         return gp, members.rows
 
     # ---- how
 
-    def _members(self, view: View) -> IndexArray:
+    def _choose(self, view: View) -> IndexArray:
         pool = self._pool(view)
         return pool[self._retain(view.only(pool))] if len(pool) > self.size else pool
 
@@ -164,14 +198,18 @@ class Region:
         chosen = select(embedding, self.size, rule="residual", forced=forced, y=z, rng=np.random.default_rng(0))
         return np.sort(chosen)
 
-    def _search(self, X: FloatArray, y: FloatArray) -> None:
+    def _search(self, X: FloatArray, members: View) -> None:
         """Theta of largest posterior density; now and then under every warp, of which the likeliest stays."""
         powers = POWERS if self._n_fits % REWARP == 0 else (self._power,)
         best, found = -np.inf, (self._power, self._theta)
         for power in powers:
-            z, J = warp(y, power)
+            z, J = warp(members.y, power)
             theta, value = self.gp.most_probable(
-                X, z, start=self._theta, max_evaluations=STEPS if self._theta is None else CLIMBS
+                X,
+                z,
+                start=self._theta,
+                max_evaluations=STEPS if self._theta is None else CLIMBS,
+                known=_known(members, power),
             )
             if value + J > best or found[1] is None:
                 best, found = value + J, (power, theta)
@@ -184,18 +222,15 @@ class Region:
         half = 0.5 * self._side * self._weights()
         return np.clip(centre - half, 0.0, 1.0), np.clip(centre + half, 0.0, 1.0)
 
-    def _believe(self, members: View, pending: FloatArray) -> float:
-        """Condition on what the model expects at the pending points, and return the best of it."""
-        mean, _ = self.gp.posterior(np.ascontiguousarray(pending))
-        X = np.vstack([members.X, pending])
-        assert self._theta is not None
-        self.gp.set_theta(X, np.concatenate([self._z, mean]), self._theta)
-        return float(mean.max())
+
+def _known(members: View, power: float) -> FloatArray | None:
+    """Known noise variances (n,) of the warped responses."""
+    return None if members.noise_std is None else np.square(members.noise_std * slopes(members.y, power))
 
 
-def _candidates(centre: FloatArray, low: FloatArray, high: FloatArray, rng: np.random.Generator) -> FloatArray:
+def _candidates(centre: FloatArray, low: FloatArray, high: FloatArray, n: int, rng: np.random.Generator) -> FloatArray:
     """Half over the box on some twenty coordinates, half around the centre on masks at log-uniform scales."""
-    d, half = len(centre), N_CANDIDATES // 2
+    d, half = len(centre), n // 2
     spread = low + (high - low) * rng.random((half, d))
     wide = np.where(rng.random((half, d)) < min(1.0, 20.0 / d), spread, centre)
     share = np.maximum(rng.choice([0.05, 0.2, 0.5, 1.0], size=(half, 1)), 1.0 / d)

@@ -13,7 +13,10 @@ whole box. Each is asked in turn; who gains is asked more often (`credit`).
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from gssbo._typing import FloatArray, IndexArray
 from gssbo.choice import Admit
@@ -21,7 +24,7 @@ from gssbo.gp import GaussianProcess, without_gaps
 from gssbo.history import History
 from gssbo.map_gp import MapGaussianProcess
 from gssbo.portfolio.additive import Additive
-from gssbo.portfolio.credit import Credit
+from gssbo.portfolio.credit import SPREAD, Credit
 from gssbo.portfolio.descent import Descent
 from gssbo.portfolio.region import Region
 from gssbo.portfolio.trend import Trend
@@ -34,10 +37,22 @@ __all__ = ["Portfolio"]
 LOCAL, GLOBAL, DESCENT, TREND, ADDITIVE = range(5)
 DELAY = 5  # observations times d, at most LONGEST_DELAY, before the local searchers begin
 LONGEST_DELAY = 150
+STALL = 4  # observations times d, beyond 10, without a gain to speak of, after which the search goes elsewhere
+STALLED = np.array([0.5, 1.0, 3.0, 1.0, 1.0])  # weights then
 WEAK = 0.5  # weight of a searcher whose model explains little
 MOST = 2000  # observations in a view
+TEAM = 2  # searchers that make the points of one call
 TRIES = 3  # searchers asked for a suggestion before one is made at random
 LAST_TRIES = 50  # at random
+SAME = 1e-9  # of a side: distance of what was told from what was suggested, by rounding of the space's transform
+
+
+class Issued(NamedTuple):
+    """A suggestion that is not told yet: the realisable point, who made it, and the point that was asked for."""
+
+    x: FloatArray
+    searcher: int
+    asked: FloatArray
 
 
 class Portfolio:
@@ -93,8 +108,9 @@ class Portfolio:
         # Of what is spread whatever the credit; a trend has coefficients by the dimension.
         self._shares = np.array([1.0, 1.0, 1.0, 2.0 + min(max(dim - 20, 0) / 40.0, 2.0), 1.0])
         self._credit = Credit(len(self._searchers))
-        self._origin: list[int] = []
-        self._issued: list[tuple[FloatArray, int]] = []  # points not told yet, and their searchers
+        self._origin = np.full(0, OUTSIDE, dtype=np.intp)  # one an observation, and spare ones
+        self._leaders = np.empty(0, dtype=np.intp)  # of a history longer than a view, the best half of a view
+        self._issued: list[Issued] = []
         self._n_modelled = 0
         self._seen: View | None = None  # as of the last update
         self._shown: tuple[MapGaussianProcess, IndexArray] | None = None  # what predicts from it, when asked for
@@ -116,22 +132,49 @@ class Portfolio:
         return True
 
     def _learn(self, history: History) -> None:
-        for row in range(self._n_modelled, len(history)):
-            origin = self._claim(history.unit[row])
-            if origin != OUTSIDE and row > 0:
-                before = self._view(history, row)
-                y = float(without_gaps(np.append(before.y, history.y[row]))[-1])
-                own = self._searchers[origin].observe(before, history.unit[row], y)
-                self._credit.reward(origin, gain=y - float(before.y.max()), own=own)
-            self._origin.append(origin)
+        """Credit the searchers, by what was known when each of their suggestions was told."""
+        n = len(history)
+        if n > len(self._origin):
+            grown = np.full(max(n, 2 * len(self._origin), 64), OUTSIDE, dtype=np.intp)
+            grown[: self._n_modelled] = self._origin[: self._n_modelled]
+            self._origin = grown
+        first = self._n_modelled
+        for row in self._answers(history, first):
+            issued = self._claim(history.unit[row])
+            if issued is None or row == 0:
+                continue
+            self._lead(history, first, row)
+            first = row
+            before = self._view(history, row)
+            y = float(without_gaps(np.append(before.y, history.y[row]))[-1])
+            searcher = issued.searcher
+            own = self._searchers[searcher].observe(before, history.unit[row], y, asked=issued.asked)
+            self._credit.reward(searcher, gain=y - float(before.y.max()), own=own)
+            self._origin[row] = searcher
+        self._lead(history, first, n)
+
+    def _answers(self, history: History, first: int) -> IndexArray:
+        """Rows from `first` on that may answer a suggestion: all, or of many those at a point that was suggested."""
+        rows = np.arange(first, len(history))
+        if len(rows) <= 2 * len(self._issued) + 64:
+            return rows
+        if not self._issued:
+            return rows[:0]
+        told = history.unit[first:]
+        points = np.array([each.x for each in self._issued])
+        order = np.argsort(points[:, 0], kind="stable")
+        column = points[order, 0]
+        near = np.searchsorted(column, told[:, 0] - SAME) < np.searchsorted(column, told[:, 0] + SAME, side="right")
+        return rows[near]
 
     def suggest(self, history: History, pending: FloatArray, n: int, admit: Admit) -> FloatArray:
         """Up to n points from searchers drawn by their credit; random ones before anything was told."""
-        view = self._view(history, len(history))
+        view = self._view(history, len(history)) if self._seen is None else self._seen
         points = np.empty((0, self._dim))
         with self._timings.part("acquisition"), np.errstate(over="ignore", invalid="ignore"):
+            team = np.zeros(len(self._searchers), dtype=bool)
             for _ in range(n):
-                x = self._one(view, np.vstack([pending, points]), admit)
+                x = self._one(view, np.vstack([pending, points]), admit, team)
                 if x is not None:
                     points = np.vstack([points, x])
         return points
@@ -175,40 +218,54 @@ class Portfolio:
             self._shown = self._global.predictor(self._seen)
         return self._shown
 
-    def _claim(self, unit: FloatArray) -> int:
-        """Who suggested a point that was told."""
-        for i, (x, searcher) in enumerate(self._issued):
-            if np.abs(x - unit).max() <= 1e-9:
-                del self._issued[i]
-                return searcher
-        return OUTSIDE
+    def _claim(self, unit: FloatArray) -> Issued | None:
+        """The suggestion that a point that was told answers."""
+        for i, each in enumerate(self._issued):
+            if np.abs(each.x - unit).max() <= SAME:
+                return self._issued.pop(i)
+        return None
+
+    def _lead(self, history: History, first: int, n: int) -> None:
+        """Let observations `first` to n join the leaders, where there are more than a view holds."""
+        if n <= MOST:
+            return
+        rows = np.arange(n) if len(self._leaders) == 0 else np.append(self._leaders, np.arange(first, n))
+        y = np.where(np.isnan(history.y[rows]), -np.inf, history.y[rows])
+        self._leaders = rows[np.sort(np.argsort(-y, kind="stable")[: MOST // 2])]
 
     def _view(self, history: History, n: int) -> View:
-        """The first n observations, or of more than MOST: the best half, the newest quarter, others evenly spread.
+        """The first n observations, or MOST of them: the best half, the newest quarter, others evenly spread.
 
-        Those that failed count as one standard deviation worse than the worst.
+        Those that failed count as one standard deviation worse than the worst of the view.
         """
-        rows, y = np.arange(n), without_gaps(history.y[:n])
+        rows = np.arange(n)
         if n > MOST:
-            best = rows[np.argpartition(-y, MOST // 2)[: MOST // 2]]
-            newest = rows[-(MOST // 4) :]
-            spread = rows[np.round(np.linspace(0, n - 1, MOST // 4)).astype(np.intp)]
-            rows = np.unique(np.concatenate([best, newest, spread]))
-        origin = np.asarray(self._origin, dtype=np.intp)
-        if len(origin) < n:
-            origin = np.concatenate([origin, np.full(n - len(origin), OUTSIDE)])
-        return View(history.unit[rows], y[rows], origin[rows], rows)
+            newest = np.arange(n - MOST // 4, n)
+            spread = np.round(np.linspace(0, n - 1, MOST // 4)).astype(np.intp)
+            rows = np.unique(np.concatenate([self._leaders, newest, spread]))
+        noise_std = None if history.noise_std is None else history.noise_std[rows]
+        y = history.y[rows]
+        failed = np.isnan(y) if history.n_failed else None
+        return View(history.unit[rows], without_gaps(y), self._origin[rows], rows, noise_std, failed)
 
-    def _one(self, view: View, pending: FloatArray, admit: Admit) -> FloatArray | None:
+    def _one(self, view: View, pending: FloatArray, admit: Admit, team: NDArray[np.bool_]) -> FloatArray | None:
+        """One point. A searcher that makes it joins the team; one that is large enough is kept to, as models cost."""
         if len(view.y) >= 2:
             weights = np.array([1.0 if each.explains else WEAK for each in self._searchers]) * self._shares
             if len(view.y) < self._n_init + min(DELAY * self._dim, LONGEST_DELAY):
                 weights[[LOCAL, DESCENT]] = 0.0
+            stalled = view.stalled(10 + STALL * self._dim)
+            if stalled:
+                weights *= STALLED
+            if team.sum() >= TEAM:
+                weights *= team
             for _ in range(TRIES):
-                searcher = self._credit.choose(weights, self._rng)
-                x = self._realised(self._searchers[searcher].suggest(view, pending, self._rng))
-                if x is not None and self._free(x, view, pending, admit):
-                    self._issued = [*self._issued[-1000:], (x.copy(), searcher)]
+                searcher = self._credit.choose(weights, self._rng, spread=1.0 if stalled else SPREAD)
+                team[searcher] = True
+                asked = self._searchers[searcher].suggest(view, pending, self._rng)
+                x = self._realised(asked)
+                if asked is not None and x is not None and self._free(x, view, pending, admit):
+                    self._issued = [*self._issued[-1000:], Issued(x.copy(), searcher, asked.copy())]
                     return x
         for _ in range(LAST_TRIES):
             near = self._space.place(self._rng.random((1, self._space.n_draws)))[0]

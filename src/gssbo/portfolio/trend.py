@@ -64,7 +64,8 @@ class Trend:
         self._dim, self._wide = dim, wide
         self._radius = 1.0
         self._form: _Form | None = None
-        self._age = 0
+        self._age = 0  # views since the first
+        self._newest = -1  # of the latest of them
 
     @property
     def explains(self) -> bool:
@@ -75,7 +76,7 @@ class Trend:
         keep = np.isin(view.origin, self._wide)
         return view.only(keep) if keep.any() else view
 
-    def observe(self, view: View, x: FloatArray, y: float) -> float:
+    def observe(self, view: View, x: FloatArray, y: float, *, asked: FloatArray) -> float:
         """Widen the ball after a success, narrow it after a failure; see `Searcher`."""
         gain = y - float(self._own(view).y.max())
         self._radius = float(np.clip(self._radius * (1.5 if gain > 0.0 else 0.95), 0.2, 2.0))
@@ -96,9 +97,11 @@ class Trend:
         width = np.maximum(X.std(axis=0), 1e-12)
         width = np.maximum(width, 1e-3 * width.max())
         U = (X - centre) / width
-        if self._form is None or self._age % REFIT == 0:
-            self._form = _largest_likelihood(U, y)
-        self._age += 1
+        if view.newest != self._newest:
+            if self._form is None or self._age % REFIT == 0:
+                self._form = _largest_likelihood(U, y)
+            self._newest, self._age = view.newest, self._age + 1
+        assert self._form is not None
         g, H = _draw(self._form, U, y, rng)
         u, _ = minimize_in_ball(g, H, self._radius * np.sqrt(d), -centre / width, (1.0 - centre) / width)
         x: FloatArray = np.clip(centre + width * u, 0.0, 1.0)

@@ -30,15 +30,33 @@ class View:
     origin: IndexArray
     rows: IndexArray
     """Indices into the history (n,), ascending."""
+    noise_std: FloatArray | None = None
+    """Known standard deviations of the noise (n,) in units of y, 0 where it is not; None if nowhere."""
+    failed: NDArray[np.bool_] | None = None
+    """Which evaluations failed (n,), and have a value in `y` nevertheless; None if none did."""
 
     @property
     def best(self) -> int:
         """Index into the view of the largest response, the first of equals."""
         return int(np.argmax(self.y))
 
+    @property
+    def newest(self) -> int:
+        """Index into the history of the newest observation, which tells one view of it from another."""
+        return int(self.rows[-1])
+
+    def stalled(self, recent: int) -> bool:
+        """Whether the newest so many observations gained at most a thousandth of what the best has over the median."""
+        if len(self.y) <= 2 * recent:
+            return False
+        before = float(self.y[:-recent].max())
+        return not float(self.y.max()) - before > 1e-3 * (before - float(np.median(self.y)))
+
     def only(self, keep: NDArray[np.bool_] | IndexArray) -> View:
         """The part that `keep` (mask or indices) points to."""
-        return View(self.X[keep], self.y[keep], self.origin[keep], self.rows[keep])
+        noise_std = None if self.noise_std is None else self.noise_std[keep]
+        failed = None if self.failed is None else self.failed[keep]
+        return View(self.X[keep], self.y[keep], self.origin[keep], self.rows[keep], noise_std, failed)
 
 
 class Searcher(Protocol):
@@ -48,8 +66,8 @@ class Searcher(Protocol):
         """A point (d,) in the unit cube, or None when there is none to be had this way."""
         ...
 
-    def observe(self, view: View, x: FloatArray, y: float) -> float:
-        """Learn what a suggestion gave; `view` is what was known before.
+    def observe(self, view: View, x: FloatArray, y: float, *, asked: FloatArray) -> float:
+        """Learn what a suggestion gave; `view` is what was known before, x the realisable point for `asked`.
 
         Returns the gain to credit: how far y exceeds the best response of what this searcher builds on.
         """

@@ -22,7 +22,7 @@ import numpy as np
 
 from gssbo._typing import FloatArray
 
-__all__ = ["POWERS", "warp"]
+__all__ = ["POWERS", "slopes", "warp"]
 
 POWERS = (1.0, 0.5, 0.25, 0.0)
 
@@ -36,20 +36,44 @@ def warp(y: FloatArray, power: float) -> tuple[FloatArray, float]:
     >>> bool(np.all(np.diff(z) < 0.0)), round(float(z.mean()), 12), round(float(z.std()), 12)
     (True, 0.0, 1.0)
     """
-    half = 0.5 * np.max(y) - 0.5 * y  # halves: responses may be as large as floats go
-    positive = np.sort(half[half > 0.0])
-    scale = float(positive[(len(positive) - 1) // 2]) if len(positive) else 1.0
-    gaps = np.minimum(half / scale, 1e150)
-    if power == 1.0:
-        z, J = -gaps, 0.0
-    elif power == 0.0:
-        z = -np.log1p(gaps)
-        J = float(z.sum())
-    else:
-        z = (1.0 - (1.0 + gaps) ** power) / power
-        J = float((power - 1.0) * np.log1p(gaps).sum())
+    gaps, _ = _gaps(y)
+    z = _pressed(gaps, power)
+    J = float((power - 1.0) * np.log1p(gaps).sum())
     z = z - z.mean()
     deviation = float(np.sqrt(np.mean(z * z)))
     if not deviation > 0.0:
         return np.zeros_like(y), 0.0
     return z / deviation, J - len(y) * float(np.log(deviation))
+
+
+def slopes(y: FloatArray, power: float) -> FloatArray:
+    """Derivatives dz/dy (n,) of the warped responses, where the extent of z is taken for given.
+
+    Examples
+    --------
+    >>> slopes(np.array([0.0, -1.0, -10.0, -100.0]), 1.0).round(4)  # doctest: +NORMALIZE_WHITESPACE
+    array([0.0239, 0.0239, 0.0239, 0.0239])
+    """
+    gaps, scale = _gaps(y)
+    stretch = (1.0 + gaps) ** (power - 1.0)
+    deviation = float(_pressed(gaps, power).std())
+    if not deviation > 0.0:
+        return np.zeros_like(y)
+    found: FloatArray = stretch / (deviation * scale)
+    return found
+
+
+def _gaps(y: FloatArray) -> tuple[FloatArray, float]:
+    half = 0.5 * np.max(y) - 0.5 * y  # halves: responses may be as large as floats go
+    positive = np.sort(half[half > 0.0])
+    scale = float(positive[(len(positive) - 1) // 2]) if len(positive) else 1.0
+    return np.minimum(half / scale, 1e150), 2.0 * scale
+
+
+def _pressed(gaps: FloatArray, power: float) -> FloatArray:
+    if power == 1.0:
+        return -gaps
+    if power == 0.0:
+        return -np.log1p(gaps)
+    found: FloatArray = (1.0 - (1.0 + gaps) ** power) / power
+    return found

@@ -12,8 +12,9 @@ from sklearn.datasets import load_iris, make_classification, make_regression  # 
 from sklearn.exceptions import FitFailedWarning, NotFittedError  # noqa: E402
 from sklearn.gaussian_process import GaussianProcessRegressor as Reference  # noqa: E402
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern  # noqa: E402
-from sklearn.linear_model import LogisticRegression, Ridge  # noqa: E402
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier  # noqa: E402
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_score  # noqa: E402
+from sklearn.naive_bayes import GaussianNB  # noqa: E402
 from sklearn.pipeline import make_pipeline  # noqa: E402
 from sklearn.preprocessing import StandardScaler  # noqa: E402
 from sklearn.svm import SVC  # noqa: E402
@@ -45,7 +46,7 @@ COLUMNS = {"check_supervised_y_2d": "RandomizedSearchCV of a Ridge does not warn
         (GaussianProcessRegressor(random_state=0), {}),
         (GaussianProcessRegressor(subset_size=60, random_state=0), {}),
         (GSSBOSearchCV(Ridge(), {"alpha": (0.1, 10.0)}, **CHEAP), COLUMNS),
-        (GSSBOSearchCV(LogisticRegression(), {"C": (0.1, 10.0, "log-uniform")}, **CHEAP), {}),
+        (GSSBOSearchCV(RidgeClassifier(), {"alpha": (0.1, 10.0, "log-uniform")}, **CHEAP), {}),
     ],
     ids=["regressor", "retained subset", "search of a regressor", "search of a classifier"],
 )
@@ -183,7 +184,7 @@ def test_batches_fill_the_workers():
 
 def test_one_of_several_metrics_is_optimised():
     scoring = {"right": "accuracy", "loss": "neg_log_loss"}
-    model, space = LogisticRegression(max_iter=1000), {"C": (1e-3, 1.0, "log-uniform")}
+    model, space = GaussianNB(), {"var_smoothing": (1e-9, 1.0, "log-uniform")}
     found = search(model, space, scoring=scoring, refit="loss", return_train_score=True, cv=2).fit(*IRIS)
     assert np.array_equal(found.optimizer_.y, found.cv_results_["mean_test_loss"])
     assert found.best_score_ == found.cv_results_["mean_test_loss"].max()

@@ -80,6 +80,9 @@ class GSSBOSampler(optuna.samplers.BaseSampler):  # type: ignore[misc]
     Nor is an infinite value, of either sign, taken for one: such a trial counts as failed, and so does one that
     violates a constraint set by `Trial.set_constraint`. Constraints are not modelled otherwise.
 
+    A running trial whose process is gone stays pending until the storage's heartbeat fails it, or 1,000 observations
+    later.
+
     When a finite space has nothing new left, points are suggested again, as for a noisy objective.
 
     A trial is read once it is finished, in whatever order that happens, and each only once.

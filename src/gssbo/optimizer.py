@@ -393,7 +393,7 @@ class Optimizer(Ledger):
         >>> opt.tell([[0.1, 0.3], [0.6, 0.2], [0.4, 0.9]], [1.0, 2.0, 1.5])
         >>> twin = copy.deepcopy(opt)
         >>> twin.reseed(1)
-        >>> bool((opt.ask() == twin.ask()).all())
+        >>> bool((opt.ask(4) == twin.ask(4)).all())
         False
         """
         with self._lock:

@@ -1,0 +1,240 @@
+"""The loop: limits, callbacks, progress, interruptions."""
+
+import functools
+import io
+import math
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import gssbo
+from gssbo._run import run
+from gssbo.progress import PlainProgress, Standing
+from tests.objectives import bowl, fails
+
+BOX = [(0.0, 1.0)] * 2
+FEW = {"n_init": 4, "rng": 0, "method": "box", "n_candidates": 200}
+
+
+def values(*numbers):
+    """An objective that gives these, in order."""
+    left = list(numbers)
+    return lambda x: left.pop(0)
+
+
+@pytest.mark.parametrize(
+    ("limits", "n_evals", "status"),
+    [
+        ({}, 8, 0),
+        ({"target": 3.0}, 4, 5),
+        ({"target": 2.5}, 5, 5),
+        ({"target": -1.0}, 8, 0),
+        ({"patience": 1}, 3, 6),
+        ({"patience": 3}, 8, 6),
+        ({"patience": 4}, 8, 0),
+        ({"timeout": 0}, 0, 4),
+        ({"timeout": 1e6}, 8, 0),
+    ],
+)
+def test_a_limit_ends_the_run_at_the_exact_evaluation(limits, n_evals, status):
+    fun = values(5.0, 4.0, 4.5, 3.0, 2.0, 2.0, 2.5, 9.0)
+    result = gssbo.minimize(fun, BOX, n_evals=8, **limits, **FEW)
+    assert (result.nfev, result.status, result.success) == (n_evals, status, True)
+    up = values(-5.0, -4.0, -4.5, -3.0, -2.0, -2.0, -2.5, -9.0)
+    mirrored = {**limits, "target": -limits["target"]} if "target" in limits else limits
+    result = gssbo.minimize(up, BOX, n_evals=8, maximize=True, **mirrored, **FEW)
+    assert (result.nfev, result.status) == (n_evals, status)
+
+
+def test_failures_are_no_improvement():
+    result = gssbo.minimize(values(math.nan, 1.0, math.nan, math.nan, 0.5), BOX, n_evals=5, patience=2, **FEW)
+    assert (result.nfev, result.status) == (4, 6)
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [{"timeout": -1}, {"timeout": math.nan}, {"target": "low"}, {"patience": 0}, {"patience": 1.5}, {"n_evals": 0}],
+)
+def test_a_wrong_limit_is_refused_before_any_evaluation(limits):
+    calls = []
+    (name,) = limits
+    with pytest.raises(ValueError, match=name):
+        gssbo.minimize(calls.append, BOX, **{"n_evals": 5, **limits}, **FEW)
+    assert calls == []
+
+
+def test_callbacks_of_both_kinds():
+    seen = []
+
+    def positional(progress):
+        seen.append((progress.nfev, progress.fun, progress.fun_last))
+
+    def named(*, intermediate_result):
+        return intermediate_result.nfev == 3
+
+    def stops(progress):
+        if progress.nfev == 2:
+            raise StopIteration
+
+    fun = values(5.0, 4.0, 4.5, 3.0)
+    gssbo.minimize(fun, BOX, n_evals=4, callback=positional, **FEW)
+    assert seen == [(1, 5.0, 5.0), (2, 4.0, 4.0), (3, 4.0, 4.5), (4, 3.0, 3.0)]
+    result = gssbo.minimize(bowl, BOX, n_evals=9, callback=named, **FEW)
+    assert (result.nfev, result.status) == (3, 1)
+    result = gssbo.minimize(bowl, BOX, n_evals=9, callback=stops, **FEW)
+    assert (result.nfev, result.status) == (2, 1)
+
+
+def test_exceptions_that_are_caught_are_failures_with_a_reason():
+    result = gssbo.minimize(fails, BOX, n_evals=10, catch=ValueError, **FEW)
+    failed = np.isnan(result.func_vals)
+    assert result.n_failed == failed.sum() == len(result.failures) >= 1
+    assert all(failure.x[0] < 0.5 and "math domain error" in failure.reason for failure in result.failures)
+    with pytest.raises(ValueError, match="math domain error") as caught:
+        gssbo.minimize(fails, BOX, n_evals=10, catch=KeyError, **FEW)
+    assert caught.value.partial_result.status == 7
+
+
+def test_a_run_starts_from_what_the_optimizer_holds():
+    opt = gssbo.Optimizer(BOX, **FEW)
+    opt.tell_prior([[0.9, 0.9]], [2.0])
+    opt.tell([0.8, 0.8], 1.0)  # an evaluation
+    waiting = opt.ask(2)
+    opt.enqueue([0.1, 0.2])
+    seen = []
+
+    def fun(x):
+        seen.append(x.tolist())
+        return bowl(x)
+
+    result = run(opt, fun, n_evals=5)
+    assert (result.nfev, opt.n_told, opt.pending) == (5, 6, [])
+    assert seen[:3] == [*waiting.tolist(), [0.1, 0.2]]
+
+
+def test_a_finished_space_ends_the_run():
+    result = gssbo.minimize(lambda x: x[0], [range(3)], n_evals=10)
+    assert (result.nfev, result.status) == (3, 3)
+
+
+def test_scipys_bounds_and_arguments():
+    from scipy.optimize import Bounds
+
+    result = gssbo.minimize(lambda x, a: bowl(x) + a, Bounds([0, 0], [1, 1]), args=2.0, n_evals=4, x0=[0.3, 0.3], **FEW)
+    assert result.fun == 2.0 and result.x.tolist() == [0.3, 0.3]
+
+
+# ---- progress
+
+
+def test_a_display_of_ones_own_sees_every_evaluation():
+    seen = []
+
+    class Display:
+        def __enter__(self):
+            seen.append("in")
+            return self
+
+        def __exit__(self, *_):
+            seen.append("out")
+
+        def __call__(self, standing):
+            seen.append(standing)
+
+    gssbo.minimize(values(3.0, math.nan, 2.0), BOX, n_evals=3, progress=Display(), **FEW)
+    assert seen[0] == "in" and seen[-1] == "out"
+    assert [(each.n_done, each.best, each.n_failed) for each in seen[1:-1]] == [(1, 3.0, 0), (2, 3.0, 1), (3, 2.0, 1)]
+    assert isinstance(seen[1], Standing)
+
+
+def test_progress_goes_to_the_error_output(capsys):
+    gssbo.minimize(bowl, BOX, n_evals=5, progress=True, **FEW)
+    captured = capsys.readouterr()
+    assert captured.out == "" and "5/5" in captured.err and "best" in captured.err
+    gssbo.minimize(bowl, BOX, n_evals=5, **FEW)
+    assert capsys.readouterr().err == ""
+    with pytest.raises(ValueError, match="progress must be"):
+        gssbo.minimize(bowl, BOX, n_evals=5, progress="bar", **FEW)
+
+
+def test_plain_lines_do_not_flood():
+    stream = io.StringIO()
+    with PlainProgress("title", stream) as show:
+        for k in range(1, 1001):
+            show(Standing(n_evals=1000, n_done=k, best=1.0))
+    lines = stream.getvalue().splitlines()
+    assert 1 <= len(lines) <= 3 and "1000/1000" in lines[-1]
+
+
+# ---- interruptions
+
+
+def test_ctrl_c_in_the_objective_returns_what_was_told():
+    calls = []
+
+    def fun(x):
+        calls.append(x)
+        if len(calls) == 6:
+            raise KeyboardInterrupt
+        return bowl(x)
+
+    result = gssbo.minimize(fun, BOX, n_evals=20, **FEW)
+    assert (result.nfev, result.success, result.status) == (5, False, 2)
+    assert result.fun == min(bowl(x) for x in calls[:5])
+
+
+def test_ctrl_c_anywhere_in_tell_and_ask_leaves_whole_books():
+    """A trace function interrupts after every k-th line of the package's own code."""
+    for k in range(1, 400, 13):
+        opt = gssbo.Optimizer(BOX, **FEW)
+        opt.tell([[0.1, 0.1], [0.5, 0.2], [0.9, 0.7], [0.3, 0.8]], [1.0, 2.0, 3.0, 2.5])
+        opt.ask()
+        count = 0
+
+        def trace(frame, event, argument, k=k):
+            nonlocal count
+            if "gssbo" not in frame.f_code.co_filename:
+                return None
+            if event == "line":
+                count += 1
+                if count == k:
+                    raise KeyboardInterrupt
+            return trace
+
+        before = (opt.n_told, len(opt.pending), opt.n_failed)
+        for call, after in ((functools.partial(opt.tell, [0.6, 0.6], math.nan), (5, 1, 1)), (opt.ask, (5, 2, 1))):
+            count = 0
+            sys.settrace(trace)
+            try:
+                call()
+            except KeyboardInterrupt:
+                pass
+            finally:
+                sys.settrace(None)
+            now = (opt.n_told, len(opt.pending), opt.n_failed)
+            assert now in (before, after), k
+            if now == before and after[0] == 5 and opt.n_told == 4:
+                opt.tell([0.6, 0.6], math.nan)
+            before = (opt.n_told, len(opt.pending), opt.n_failed)
+        x = opt.ask()
+        assert np.isfinite(x).all()
+        opt.tell(x, 0.5)
+        assert opt.n_told == 6
+
+
+def test_ctrl_c_with_threads_tells_what_is_over():
+    from concurrent.futures import ThreadPoolExecutor
+
+    first = threading.Event()
+
+    def fun(x):
+        if first.is_set():
+            raise KeyboardInterrupt  # as if it had come to the main thread, by way of the reply
+        first.set()
+        return bowl(x)
+
+    with ThreadPoolExecutor(1) as executor:
+        result = gssbo.minimize(fun, BOX, n_evals=20, workers=executor, **FEW)
+    assert (result.nfev, result.success) == (1, False)

@@ -1,0 +1,232 @@
+"""Ways to evaluate: here, in processes, executors, maps, on a cluster."""
+
+import multiprocessing.pool
+import threading
+import time
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+
+import numpy as np
+import pytest
+
+import gssbo
+from tests import objectives
+
+BOX = [(0.0, 1.0)] * 2
+FEW = {"n_init": 4, "rng": 0, "method": "box", "n_candidates": 200}
+
+
+class Concurrency:
+    """An objective in threads that counts how many of it run at a time; each waits for `size` to be there."""
+
+    def __init__(self, size):
+        self.barrier = threading.Barrier(size)
+        self.lock = threading.Lock()
+        self.running = self.most = self.calls = 0
+
+    def __call__(self, x):
+        with self.lock:
+            self.running += 1
+            self.calls += 1
+            self.most = max(self.most, self.running)
+        self.barrier.wait(timeout=60)
+        with self.lock:
+            self.running -= 1
+        return objectives.bowl(x)
+
+
+def check(result, n_evals):
+    """Every value is that of its point, and told once."""
+    assert (result.nfev, result.success, len(result.func_vals)) == (n_evals, True, n_evals)
+    np.testing.assert_allclose(result.func_vals, [objectives.bowl(x) for x in result.x_iters], rtol=1e-15)
+    assert len({tuple(x) for x in result.x_iters}) == n_evals
+
+
+def test_one_worker_is_the_serial_run():
+    serial = gssbo.Optimizer(BOX, **FEW)
+    for _ in range(12):
+        x = serial.ask()
+        serial.tell(x, objectives.bowl(x))
+    for workers in (1, map):
+        result = gssbo.minimize(objectives.bowl, BOX, n_evals=12, workers=workers, **FEW)
+        np.testing.assert_array_equal(result.x_iters, serial.X)
+    with ThreadPoolExecutor(1) as executor:
+        result = gssbo.minimize(objectives.bowl, BOX, n_evals=12, workers=executor, **FEW)
+    np.testing.assert_array_equal(result.x_iters, serial.X)
+
+
+def test_an_executor_is_kept_as_busy_as_it_is_large():
+    fun = Concurrency(3)
+    with ThreadPoolExecutor(3) as executor:
+        result = gssbo.minimize(fun, BOX, n_evals=12, workers=executor, **FEW)
+    check(result, 12)
+    assert (fun.most, fun.calls) == (3, 12)
+
+
+def test_its_map_and_a_size_of_ones_own():
+    fun = Concurrency(2)
+    with ThreadPoolExecutor(4) as executor:
+        result = gssbo.minimize(fun, BOX, n_evals=10, workers=executor.map, batch_size=2, **FEW)
+    check(result, 10)
+    assert fun.most == 2
+
+
+def test_a_new_suggestion_goes_out_as_soon_as_a_value_arrives():
+    slow_may_end = threading.Event()
+    order = []
+
+    def fun(x):
+        k = len(order)
+        order.append(k)
+        if k == 0:
+            assert slow_may_end.wait(60)  # the first evaluation outlasts five others
+        elif k == 5:
+            slow_may_end.set()
+        return objectives.bowl(x)
+
+    with ThreadPoolExecutor(2) as executor:
+        check(gssbo.minimize(fun, BOX, n_evals=8, workers=executor, **FEW), 8)
+
+
+def test_a_pool_and_any_other_map():
+    fun = Concurrency(2)
+    with multiprocessing.pool.ThreadPool(2) as pool:
+        check(gssbo.minimize(fun, BOX, n_evals=6, workers=pool.map, **FEW), 6)
+    batches = []
+
+    def mapping(function, points):
+        batches.append(len(points))
+        return [function(x) for x in points]
+
+    check(gssbo.minimize(objectives.bowl, BOX, n_evals=7, workers=mapping, batch_size=3, **FEW), 7)
+    assert batches == [3, 3, 1]
+    with pytest.raises(ValueError, match="a value for each of 3 points, got 2"):
+        gssbo.minimize(objectives.bowl, BOX, n_evals=7, workers=lambda f, X: [f(x) for x in X[:2]], batch_size=3, **FEW)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"workers": 0}, "at least 1, or -1"),
+        ({"workers": -2}, "workers must be at least -1"),
+        ({"workers": "two"}, "an Executor, a map-like callable, a Dask Client"),
+        ({"workers": 2, "batch_size": 3}, "batch_size must not be given"),
+        ({"workers": lambda f, X: []}, "batch_size must be given"),
+        ({"workers": map, "batch_size": 0}, "batch_size must be"),
+    ],
+)
+def test_what_is_no_worker_is_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        gssbo.minimize(objectives.bowl, BOX, n_evals=4, **FEW, **options)
+
+
+def test_what_cannot_be_sent_is_named_before_any_evaluation():
+    calls = []
+    with pytest.raises(ValueError, match="fun must be picklable"):
+        gssbo.minimize(lambda x: calls.append(x), BOX, n_evals=4, workers=2, **FEW)
+    with pytest.raises(ValueError, match="args must be picklable"):
+        gssbo.minimize(objectives.bowl, BOX, args=(lambda: 0,), n_evals=4, workers=2, **FEW)
+    with ProcessPoolExecutor(2) as executor, pytest.raises(ValueError, match="fun must be picklable"):
+        gssbo.minimize(lambda x: calls.append(x), BOX, n_evals=4, workers=executor, **FEW)
+    assert calls == []
+
+
+@pytest.mark.slow
+def test_processes_evaluate_and_one_that_dies_is_a_failure(tmp_path):
+    result = gssbo.minimize(objectives.who, BOX, args=(tmp_path,), n_evals=8, workers=2, **FEW)
+    check(result, 8)
+    assert len(list(tmp_path.iterdir())) == 2
+    (tmp_path / "second").mkdir()
+    result = gssbo.minimize(objectives.dies, BOX, args=(tmp_path / "second",), n_evals=8, workers=2, **FEW)
+    assert (result.nfev, result.n_failed, result.success) == (8, 1, True)
+    (failure,) = result.failures
+    assert "process died" in failure.reason
+    lost = int(np.flatnonzero(np.isnan(result.func_vals))[0])
+    np.testing.assert_array_equal(result.x_iters[lost], failure.x)
+    assert len(list((tmp_path / "second").iterdir())) == 8  # nothing was evaluated twice
+
+
+@pytest.mark.slow
+def test_a_pool_that_breaks_costs_one_evaluation(tmp_path):
+    with ProcessPoolExecutor(
+        2, mp_context=get_context("spawn"), initializer=objectives.setup, initargs=("yes",)
+    ) as executor:
+        result = gssbo.minimize(objectives.dies, BOX, args=(tmp_path,), n_evals=6, workers=executor, **FEW)
+    assert (result.nfev, result.success) == (6, True)
+    assert result.n_failed <= 1  # what is evaluated once more is not the third to begin again
+    good = ~np.isnan(result.func_vals)
+    np.testing.assert_allclose(result.func_vals[good], [objectives.bowl(x) for x in result.x_iters[good]])
+    with ProcessPoolExecutor(
+        2, mp_context=get_context("spawn"), initializer=objectives.setup, initargs=("yes",)
+    ) as executor:
+        check(gssbo.minimize(objectives.needs_setup, BOX, n_evals=4, workers=executor, **FEW), 4)
+
+
+def test_an_executor_that_refuses_ends_the_run_with_what_there_is():
+    class Broken(Executor):
+        """Serves three, then no more."""
+
+        left = 3
+
+        def submit(self, function, *args):
+            if self.left == 0:
+                raise RuntimeError("no more")
+            self.left -= 1
+            future = Future()
+            future.set_result(function(*args))
+            return future
+
+    with pytest.raises(RuntimeError, match="no more") as caught:
+        gssbo.minimize(objectives.bowl, BOX, n_evals=9, workers=Broken(), batch_size=1, **FEW)
+    assert caught.value.partial_result.nfev == 3
+
+
+def test_errors_of_one_worker_end_the_run_and_the_others_are_told():
+    both = threading.Barrier(2)
+
+    def fun(x):
+        both.wait(timeout=60)
+        if threading.get_ident() == min(ids(executor)):
+            raise ArithmeticError("mine")
+        return objectives.bowl(x)
+
+    def ids(executor):
+        return [thread.ident for thread in executor._threads]
+
+    with ThreadPoolExecutor(2) as executor, pytest.raises(ArithmeticError, match="mine") as caught:
+        gssbo.minimize(fun, BOX, n_evals=9, workers=executor, **FEW)
+    result = caught.value.partial_result
+    np.testing.assert_allclose(result.func_vals, [objectives.bowl(x) for x in result.x_iters])
+
+
+@pytest.mark.slow
+def test_a_cluster_of_three_one_of_which_is_killed(tmp_path):
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=3, threads_per_worker=1, processes=True, dashboard_address=None, worker_dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        result = gssbo.minimize(objectives.dies, BOX, args=(tmp_path,), n_evals=12, workers=client, **FEW)
+    assert (result.nfev, result.n_failed, result.success) == (12, 1, True)
+    assert [failure.reason for failure in result.failures] == ["its Dask worker was lost"]
+    good = ~np.isnan(result.func_vals)
+    np.testing.assert_allclose(result.func_vals[good], [objectives.bowl(x) for x in result.x_iters[good]])
+
+
+def test_timing_out_waits_for_what_runs():
+    release = threading.Event()
+    begun = []
+
+    def fun(x):
+        begun.append(x)
+        if len(begun) == 2:
+            time.sleep(0.3)  # past the limit
+            release.set()
+        assert release.wait(60)
+        return objectives.bowl(x)
+
+    with ThreadPoolExecutor(2) as executor:
+        result = gssbo.minimize(fun, BOX, n_evals=50, workers=executor, timeout=0.2, **FEW)
+    assert (result.nfev, result.status) == (2, 4)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gssbo._typing import FloatArray
+from gssbo._typing import FloatArray, IndexArray
 
 __all__ = ["History"]
 
@@ -41,7 +41,7 @@ class History:
         self._noise_std: FloatArray | None = None
         self._best = -1
         self.n_failed = 0
-        self._seen: set[bytes] = set()
+        self._newest: dict[bytes, int] = {}  # index of the newest observation at each point
         self._n_seen = 0
 
     def __len__(self) -> int:
@@ -49,7 +49,7 @@ class History:
 
     def __getstate__(self) -> dict[str, Any]:
         # Neither spare capacity nor what the table says anyway need be carried about.
-        state = {**vars(self), "_seen": set(), "_n_seen": 0, "_X": self.X, "_unit": self.unit, "_y": self.y}
+        state = {**vars(self), "_newest": {}, "_n_seen": 0, "_X": self.X, "_unit": self.unit, "_y": self.y}
         return {**state, "_noise_std": self.noise_std}
 
     @property
@@ -115,11 +115,20 @@ class History:
         """Distinct points told."""
         return len(self._known())
 
-    def _known(self) -> set[bytes]:
+    @property
+    def representatives(self) -> IndexArray | None:
+        """Index of the newest observation at each distinct point, ascending, where most are repeats; else None."""
+        known = self._known()
+        if 2 * len(known) > self._n:
+            return None
+        return np.sort(np.fromiter(known.values(), dtype=np.intp, count=len(known)))
+
+    def _known(self) -> dict[bytes, int]:
         if self._n_seen < self._n:
-            self._seen.update(row.tobytes() for row in self._X[self._n_seen : self._n])
+            rows = self._X[self._n_seen : self._n]
+            self._newest.update((row.tobytes(), i) for i, row in enumerate(rows, start=self._n_seen))
             self._n_seen = self._n
-        return self._seen
+        return self._newest
 
 
 def _grown(array: NDArray[Any], n: int, capacity: int) -> NDArray[Any]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from gssbo._typing import FloatArray, IndexArray
 from gssbo._validation import check_choice
-from gssbo.buffer import Buffer
+from gssbo.buffer import WINDOW, Buffer
 from gssbo.embedding import Embedding
 from gssbo.features import FeatureEmbedding
 from gssbo.history import History
@@ -104,6 +104,12 @@ class Retention:
         n = len(history)
         forced = self.buffer.forced(n)
         pool = self.buffer.pool(n, self._retained)
+        representatives = history.representatives
+        if representatives is not None:
+            forced, pool = self._distinct_first(history, forced, representatives)
+            if len(pool) <= self._size:
+                self._retained = pool
+                return pool
         with self._timings.part("embed"):
             embedding = self._embedding(pool, history, surrogate, stands)
         with self._timings.part("select"):
@@ -117,6 +123,22 @@ class Retention:
             )
         self._retained = np.sort(pool[chosen])
         return self._retained
+
+    def _distinct_first(
+        self, history: History, forced: IndexArray, representatives: IndexArray
+    ) -> tuple[IndexArray, IndexArray]:
+        """Forced set and pool where most observations are repeats: no point goes before another is there twice.
+
+        The best observation is forced, too. Where there is room for one of each point, the pool is those and the newest
+        of the others, and all of it is retained; else the rule chooses among the points that were observed last.
+        """
+        forced = np.union1d(forced, history.best) if history.best >= 0 else forced
+        one_each = np.union1d(forced, representatives)
+        room = self._size - len(one_each)
+        if room >= 0:
+            others = np.setdiff1d(np.arange(len(history)), one_each)
+            return forced, np.union1d(one_each, others[len(others) - min(room, len(others)) :])
+        return forced, np.union1d(forced, representatives[-WINDOW * self._size :])
 
     @property
     def _size(self) -> int:

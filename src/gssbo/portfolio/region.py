@@ -167,6 +167,19 @@ class Region:
     # ---- how
 
     def _choose(self, view: View) -> IndexArray:
+        """Indices into the view of what is retained; no point goes before another is there twice."""
+        if view.standing is not None:
+            standing = view.standing.copy()
+            standing[[view.best, -1]] = True
+            one_each = np.flatnonzero(standing)
+            if len(one_each) > self.size:
+                return one_each[self._among(view.only(one_each))]
+            repeats = np.flatnonzero(~standing)
+            room = min(self.size - len(one_each), len(repeats))
+            return np.sort(np.concatenate([one_each, repeats[len(repeats) - room :]]))
+        return self._among(view)
+
+    def _among(self, view: View) -> IndexArray:
         pool = self._pool(view)
         return pool[self._retain(view.only(pool))] if len(pool) > self.size else pool
 

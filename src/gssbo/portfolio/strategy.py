@@ -243,10 +243,14 @@ class Portfolio:
             newest = np.arange(n - MOST // 4, n)
             spread = np.round(np.linspace(0, n - 1, MOST // 4)).astype(np.intp)
             rows = np.unique(np.concatenate([self._leaders, newest, spread]))
+        representatives = history.representatives if n == len(history) else None
+        if representatives is not None and n > MOST:
+            rows = np.union1d(rows, representatives[-(MOST // 2) :])
         noise_std = None if history.noise_std is None else history.noise_std[rows]
         y = history.y[rows]
         failed = np.isnan(y) if history.n_failed else None
-        return View(history.unit[rows], without_gaps(y), self._origin[rows], rows, noise_std, failed)
+        standing = None if representatives is None else np.isin(rows, representatives)
+        return View(history.unit[rows], without_gaps(y), self._origin[rows], rows, noise_std, failed, standing)
 
     def _one(self, view: View, pending: FloatArray, admit: Admit, team: NDArray[np.bool_]) -> FloatArray | None:
         """One point. A searcher that makes it joins the team; one that is large enough is kept to, as models cost."""

@@ -34,6 +34,8 @@ class View:
     """Known standard deviations of the noise (n,) in units of y, 0 where it is not; None if nowhere."""
     failed: NDArray[np.bool_] | None = None
     """Which evaluations failed (n,), and have a value in `y` nevertheless; None if none did."""
+    standing: NDArray[np.bool_] | None = None
+    """Where most observations are repeats, which (n,) stand for their point; else None."""
 
     @property
     def best(self) -> int:
@@ -56,7 +58,8 @@ class View:
         """The part that `keep` (mask or indices) points to."""
         noise_std = None if self.noise_std is None else self.noise_std[keep]
         failed = None if self.failed is None else self.failed[keep]
-        return View(self.X[keep], self.y[keep], self.origin[keep], self.rows[keep], noise_std, failed)
+        standing = None if self.standing is None else self.standing[keep]
+        return View(self.X[keep], self.y[keep], self.origin[keep], self.rows[keep], noise_std, failed, standing)
 
 
 class Searcher(Protocol):

@@ -75,7 +75,7 @@ LAYER = {
     "strategy": 5,
     "baselines": 6,
     "integrations": 6,
-    "plotting": 6,
+    "plot": 6,
     "problems": 6,
     "cli": 7,
     TOP: 8,

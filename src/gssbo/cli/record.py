@@ -129,7 +129,7 @@ def _plain(point: Any) -> Any:
 
 
 def _plot(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
-    from gssbo.plotting import plot_run
+    from gssbo.plot import plot_run
 
     try:
         ledger = read_ledger(options.journal)

@@ -15,7 +15,7 @@ from gssbo.cli.report import VALUE_NAMES, report
 from gssbo.cli.summary import summarize
 from gssbo.cli.text import paragraph
 from gssbo.exceptions import MissingDependencyError
-from gssbo.plotting import plot_run
+from gssbo.plot import plot_run
 from gssbo.problems import PROBLEMS
 from gssbo.progress import display_for, make_display
 

@@ -192,6 +192,10 @@ class Space:
         """No rows, of the right type."""
         return np.empty((0, self.n_parameters)) if self._reals else np.empty(0, dtype=self._dtype)
 
+    def unit_columns(self, index: int) -> slice:
+        """Columns of the model's cube that stand for a parameter; none for a fixed one."""
+        return self._columns[index]
+
     def columns(self, rows: Rows) -> list[NDArray[Any]]:
         """Stored columns (n,) of rows (n), one a parameter."""
         return [self._column(rows, i) for i in range(self.n_parameters)]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gssbo.exceptions import MissingDependencyError
-from gssbo.plotting import plot_run
+from gssbo.plot import plot_run
 
 pytest.importorskip("matplotlib")
 
@@ -66,7 +66,7 @@ def test_wrong_length_is_named() -> None:
 
 def test_pyplot_is_not_loaded() -> None:
     code = (
-        "import sys; from gssbo.plotting import plot_run; plot_run([2.0, 1.0], [0.1, 0.2]).canvas;"
+        "import sys; from gssbo.plot import plot_run; plot_run([2.0, 1.0], [0.1, 0.2]).canvas;"
         "sys.exit('matplotlib.pyplot' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=120).returncode == 0

@@ -1,0 +1,25 @@
+"""Pictures of runs and models, as matplotlib figures (the extra "plot"); nothing global is touched, nothing is shown.
+
+Each function returns a `matplotlib.figure.Figure`: ``figure.savefig("run.png")``; in a notebook it displays itself.
+Histories of 50,000 observations are thinned where points would cover one another, and the picture says so.
+"""
+
+from __future__ import annotations
+
+from gssbo.plot.convergence import plot_convergence
+from gssbo.plot.importance import plot_importance
+from gssbo.plot.retained import plot_retained
+from gssbo.plot.run import plot_run
+from gssbo.plot.slices import plot_slices
+from gssbo.plot.times import plot_times
+from gssbo.plot.trust import plot_trust
+
+__all__ = [
+    "plot_convergence",
+    "plot_importance",
+    "plot_retained",
+    "plot_run",
+    "plot_slices",
+    "plot_times",
+    "plot_trust",
+]

@@ -1,0 +1,69 @@
+"""What the pictures share: a figure of one's own, colours that all eyes tell apart, axes of a space's parameters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gssbo._optional import import_optional
+from gssbo._typing import FloatArray, IndexArray
+from gssbo.space import Categorical, Integer, Parameter, Real, Rows, Space
+
+__all__ = ["BLUE", "COLORS", "GREY", "ORANGE", "label", "new_figure", "numbers", "scale_axis", "thinned", "tidy"]
+
+BLUE, ORANGE, GREY = "#1f5fa8", "#c8611a", "#777777"
+COLORS = (BLUE, ORANGE, "#2f8f6b", "#9b4f96", "#b8901f", "#4aa3c7", "#7a4b2a", GREY)
+MOST_POINTS = 5_000  # drawn one by one
+
+
+def new_figure(width: float, height: float) -> Any:
+    """Return a figure that belongs to nobody but the caller.
+
+    Raises
+    ------
+    MissingDependencyError
+        If matplotlib is not installed.
+    """
+    return import_optional("matplotlib.figure", extra="plot", purpose="plotting").Figure(
+        figsize=(width, height), layout="constrained"
+    )
+
+
+def tidy(axes: Any) -> None:
+    """Leave the frame open, and a faint grid."""
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(alpha=0.25, linewidth=0.6)
+    axes.set_axisbelow(True)
+
+
+def thinned(n: int, keep: IndexArray | None = None, most: int = MOST_POINTS) -> IndexArray:
+    """Indices of at most so many of n points, evenly spread, and of all in `keep`."""
+    if n <= most:
+        return np.arange(n, dtype=np.intp)
+    spread = np.round(np.linspace(0, n - 1, most)).astype(np.intp)
+    return np.unique(spread if keep is None else np.concatenate([spread, keep]))
+
+
+def label(space: Space, index: int) -> str:
+    """Name of a parameter, or its number counted from 0."""
+    return str(space.names[index]) if space.names is not None else f"x[{index}]"
+
+
+def numbers(space: Space, rows: Rows, index: int) -> FloatArray:
+    """Values (n,) of a parameter as they are drawn: categories by their place."""
+    column: NDArray[Any] = space.columns(rows)[index]
+    return column.astype(np.float64)
+
+
+def scale_axis(axis: Any, parameter: Parameter) -> None:
+    """Give an axis (`axes.xaxis` or `axes.yaxis`) the scale and ticks of a parameter."""
+    which = axis.axis_name
+    axes = axis.axes
+    if isinstance(parameter, Real | Integer) and parameter.log:
+        (axes.set_xscale if which == "x" else axes.set_yscale)("log")
+    if isinstance(parameter, Categorical):
+        axis.set_ticks(range(len(parameter.values)), [str(value) for value in parameter.values])
+    elif isinstance(parameter, Integer) and not parameter.log:
+        axis.get_major_locator().set_params(integer=True)

@@ -1,0 +1,119 @@
+"""How good the best value is, by evaluation; runs side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gssbo._typing import FloatArray
+from gssbo._validation import check_real
+from gssbo.plot.canvas import COLORS, GREY, new_figure, thinned, tidy
+
+__all__ = ["plot_convergence"]
+
+
+def plot_convergence(
+    runs: Any, *, optimum: float | None = None, maximize: bool | None = None, value_name: str = "objective"
+) -> Any:
+    """Draw the best value so far against evaluations.
+
+    Parameters
+    ----------
+    runs : Optimizer, OptimizeResult, values (n,), a list of those, or a dict of lists by name
+        Of a list, the runs are one method with several seeds: their median, and a band from the first quartile to the
+        third. Of a dict, each entry is a method.
+    optimum : float, optional
+        Best value there is: the regret is drawn then, on a logarithmic axis where it is above 0.
+    maximize : bool, optional
+        Whether larger is better; by default what an optimizer says, else smaller.
+    value_name : str
+        What is observed, with its unit.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    MissingDependencyError
+        If matplotlib is not installed (extra "plot").
+    ValueError
+        If there is no run with a value.
+
+    Examples
+    --------
+    >>> figure = plot_convergence({"a": [[3.0, 1.0, 2.0], [4.0, 2.0, 0.5]], "b": [5.0, 4.0, 4.5]}, optimum=0.0)
+    >>> [line.get_label() for line in figure.axes[0].lines]
+    ['a (median of 2)', 'b']
+    """
+    best = None if optimum is None else check_real("optimum", optimum)
+    groups = {str(name): _runs(found) for name, found in runs.items()} if _is_dict(runs) else {"": _runs(runs)}
+    up = maximize if maximize is not None else any(getattr(run, "maximize", False) for run in _flat(runs))
+    figure = new_figure(6.4, 4.2)
+    axes = figure.add_subplot()
+    low = np.inf
+    for (name, curves), color in zip(groups.items(), COLORS * len(groups), strict=False):
+        n = min(len(curve) for curve in curves)
+        table = np.array([_best_so_far(curve[:n], up) for curve in curves])
+        if best is not None:
+            table = np.maximum((best - table) if up else (table - best), 0.0)
+        at = thinned(n, most=2_000)
+        middle = np.median(table, axis=0)
+        text = f"{name} (median of {len(curves)})".strip() if len(curves) > 1 else name
+        axes.step(at + 1, middle[at], where="post", color=color, linewidth=1.8, label=text)
+        if len(curves) > 1:
+            lower, upper = np.quantile(table, [0.25, 0.75], axis=0)
+            axes.fill_between(at + 1, lower[at], upper[at], step="post", color=color, alpha=0.2, linewidth=0)
+        low = min(low, float(np.nanmin(middle, initial=np.inf)))
+    if best is None:
+        axes.set_ylabel(f"best {value_name} so far")
+    else:
+        axes.set_ylabel(f"simple regret of {value_name}")
+        if low > 0.0:
+            axes.set_yscale("log")
+    axes.set(xlabel="evaluations, initial design included", xlim=(1, None))
+    if any(line.get_label().strip("_0123456789child") for line in axes.lines):
+        axes.legend(fontsize="small", frameon=False)
+    if any(len(curves) > 1 for curves in groups.values()):
+        axes.set_title("band: first to third quartile", fontsize="small", color=GREY, loc="right")
+    tidy(axes)
+    return figure
+
+
+def _is_dict(runs: Any) -> bool:
+    return isinstance(runs, Mapping) and not hasattr(runs, "func_vals")
+
+
+def _flat(runs: Any) -> list[Any]:
+    if _is_dict(runs):
+        return [run for found in runs.values() for run in _flat(found)]
+    return list(runs) if isinstance(runs, Sequence) else [runs]
+
+
+def _runs(found: Any) -> list[FloatArray]:
+    """Values of one run or of several."""
+    if hasattr(found, "func_vals") or hasattr(found, "tell") or (np.ndim(found) == 1 and not _holds_runs(found)):
+        found = [found]
+    curves = [_values(run) for run in found]
+    if not curves or any(len(curve) == 0 or np.isnan(curve).all() for curve in curves):
+        raise ValueError("runs must be optimizers, results or values (n,), each with a value, got one without")
+    return curves
+
+
+def _holds_runs(found: Any) -> bool:
+    return isinstance(found, Sequence) and len(found) > 0 and not isinstance(found[0], float | int | np.number)
+
+
+def _values(run: Any) -> FloatArray:
+    if hasattr(run, "func_vals"):
+        return np.asarray(run.func_vals, dtype=float)
+    return np.asarray(run.y if hasattr(run, "tell") else run, dtype=float)
+
+
+def _best_so_far(values: FloatArray, maximize: bool) -> FloatArray:
+    """Failures are no improvement; NaN before there is a value."""
+    ufunc = np.fmax if maximize else np.fmin
+    found: FloatArray = ufunc.accumulate(values)
+    return found

@@ -1,0 +1,165 @@
+"""Pictures of optimizers: what is drawn, and that a long history is no trouble."""
+
+import io
+import time
+
+import numpy as np
+import pytest
+
+import gssbo
+from gssbo.exceptions import MissingDependencyError
+from gssbo.plot import plot_convergence, plot_importance, plot_retained, plot_slices, plot_times, plot_trust
+
+SPACE = {
+    "lr": gssbo.Real(1e-5, 1e-1, log=True),
+    "n": gssbo.Integer(1, 8),
+    "act": ["relu", "gelu", "tanh"],
+    "fixed": (2.0, 2.0),
+}
+
+
+def value(x):
+    return (np.log10(x["lr"]) + 3) ** 2 + 0.01 * (x["n"] - 3) ** 2 + (x["act"] == "relu")
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    opt = gssbo.Optimizer(SPACE, n_init=8, rng=0, threads=1)
+    for _ in range(25):
+        x = opt.ask()
+        opt.tell(x, value(x))
+    opt.ask()
+    return opt
+
+
+@pytest.fixture(scope="module", params=["box", "portfolio"])
+def long(request):
+    """50,000 observations of 10 parameters."""
+    X = np.random.default_rng(0).random((50_000, 10))
+    opt = gssbo.Optimizer([(0.0, 1.0)] * 10, rng=0, threads=1, method=request.param)
+    opt.tell(X, ((X - 0.3) ** 2) @ np.arange(10.0))
+    opt.ask()
+    return opt
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [plot_convergence, plot_times, plot_retained, plot_slices, plot_importance, plot_trust],
+    ids=lambda draw: draw.__name__,
+)
+def test_a_long_history_is_drawn_within_five_seconds(long, draw):
+    begin = time.process_time()
+    figure = draw(long)
+    figure.savefig(io.BytesIO(), format="png", dpi=100)
+    assert time.process_time() - begin < 5.0
+
+
+def test_convergence_is_the_best_so_far(mixed):
+    line = plot_convergence(mixed).axes[0].lines[0]
+    np.testing.assert_array_equal(line.get_xdata(), np.arange(1, 26))
+    np.testing.assert_array_equal(line.get_ydata(), np.minimum.accumulate(mixed.y))
+    with_gap = plot_convergence([np.nan, 3.0, np.nan, 4.0, 1.0]).axes[0].lines[0]
+    np.testing.assert_array_equal(with_gap.get_ydata(), [np.nan, 3.0, 3.0, 3.0, 1.0])
+
+
+def test_convergence_of_seeds_is_a_median_and_a_band():
+    runs = {"a": [[5.0, 3.0], [4.0, 2.0], [3.0, 1.0]], "b": [[2.0, 2.5]]}
+    axes = plot_convergence(runs, optimum=1.0).axes[0]
+    assert [line.get_ydata().tolist() for line in axes.lines] == [[3.0, 1.0], [1.0, 1.0]]
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["a (median of 3)", "b"]
+    (band,) = axes.collections
+    assert band.get_paths()[0].vertices[:, 1].min() == pytest.approx(0.5)
+    assert axes.get_yscale() == "log"
+    up = plot_convergence([[-5.0, -3.0]], optimum=0.0, maximize=True).axes[0].lines[0]
+    assert up.get_ydata().tolist() == [5.0, 3.0]
+    for nothing in ([], [np.nan, np.nan], [[]]):
+        with pytest.raises(ValueError, match="each with a value"):
+            plot_convergence(nothing)
+
+
+def test_times_add_up(mixed):
+    axes = plot_times({"mixed": mixed, "again": mixed.result()}).axes[0]
+    widths = [patch.get_width() for patch in axes.patches]
+    assert sum(widths) == pytest.approx(2 * mixed.timings.total)
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == ["mixed", "again"]
+
+
+def test_the_retained_are_drawn_where_they_are(mixed):
+    axes = plot_retained(mixed, ("lr", "act")).axes[0]
+    observed, retained, best = (each.get_offsets() for each in axes.collections)
+    places = ["relu", "gelu", "tanh"]
+    expected = np.array([[x["lr"], places.index(x["act"])] for x in mixed.X])
+    np.testing.assert_array_equal(observed, expected)
+    np.testing.assert_array_equal(retained, expected[mixed.retained])
+    np.testing.assert_array_equal(best[0], expected[int(np.argmin(mixed.y))])
+    assert axes.get_xscale() == "log" and [t.get_text() for t in axes.get_yticklabels()] == places
+    with pytest.raises(ValueError, match="parameters must be 0 to 3, or one of lr, n, act, fixed, got 'z'"):
+        plot_retained(mixed, ("lr", "z"))
+    with pytest.raises(ValueError, match="empty history"):
+        plot_retained(gssbo.Optimizer(SPACE))
+
+
+def test_a_thinned_history_keeps_the_retained(long):
+    figure = plot_retained(long, (0, 9))
+    observed, retained, _ = (each.get_offsets() for each in figure.axes[0].collections)
+    assert len(observed) < 6_000 and len(retained) == len(long.retained)
+    assert {tuple(row) for row in retained} <= {tuple(row) for row in observed}
+    assert "of 50,000 drawn" in figure.legends[0].get_texts()[0].get_text()
+
+
+def test_slices_are_the_posterior(mixed):
+    at = {"lr": 1e-3, "n": 3, "act": "gelu", "fixed": 2.0}
+    figure = plot_slices(mixed, ["lr", "act"], at=at)
+    along, categories = figure.axes
+    line = along.lines[0]
+    points = [{**at, "lr": lr} for lr in line.get_xdata()]
+    np.testing.assert_allclose(line.get_ydata(), mixed.predict(points), rtol=1e-9)
+    means = categories.lines[0].get_ydata()
+    np.testing.assert_allclose(means, mixed.predict([{**at, "act": act} for act in SPACE["act"]]), rtol=1e-9)
+    assert along.get_xscale() == "log" and categories.get_xlabel() == "act"
+    assert len(plot_slices(mixed).axes) == 4
+    with pytest.raises(ValueError, match="at must"):
+        plot_slices(mixed, at={"lr": 5.0, "n": 3, "act": "gelu", "fixed": 2.0})
+    with pytest.raises(ValueError, match="told a value"):
+        plot_slices(gssbo.Optimizer(SPACE))
+
+
+def test_importance_is_by_the_shortest_lengthscale(mixed):
+    axes = plot_importance(mixed).axes[0]
+    names = [tick.get_text() for tick in axes.get_yticklabels()]
+    assert set(names) == set(SPACE) and names[-1] == "fixed"
+    scales = mixed.surrogate.lengthscale_
+    expected = {"lr": 1 / scales[0], "n": 1 / scales[1], "act": 1 / scales[2:5].min(), "fixed": 0.0}
+    widths = [patch.get_width() for patch in axes.patches]
+    assert widths == pytest.approx([expected[name] for name in names]) and widths == sorted(widths, reverse=True)
+    with pytest.raises(ValueError, match="fitted GaussianProcess"):
+        plot_importance(gssbo.Optimizer(SPACE, method="vecchia"))
+
+
+def test_trust_shows_what_the_diagnostics_say():
+    opt = gssbo.Optimizer([(-5.0, 5.0)], n_init=5, subset_size=20, rule="maxmin", rng=0)
+    X = np.linspace(-5.0, 5.0, 60)[:, None]
+    opt.tell(X, np.cos(2.0 * X[:, 0]))
+    found = opt.diagnostics(rng=0)
+    line, tolerance, now = plot_trust(found).axes[0].lines
+    np.testing.assert_array_equal(line.get_ydata(), found.growth.mean_gap)
+    assert tolerance.get_ydata()[0] == pytest.approx(found.tolerance * found.spread)
+    assert (now.get_xdata()[0], now.get_ydata()[0]) == (20, found.largest_gap)
+
+
+def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
+    import builtins
+
+    real = builtins.__import__
+
+    def without(name, *rest, **kwargs):
+        if name.startswith("matplotlib"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name="matplotlib")
+        return real(name, *rest, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    import importlib
+
+    monkeypatch.setattr(importlib, "import_module", lambda name, package=None: without(name))
+    with pytest.raises(MissingDependencyError, match=r"gssbo\[plot\]"):
+        plot_convergence([1.0, 2.0])

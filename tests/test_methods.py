@@ -139,6 +139,15 @@ def test_a_fitted_surrogate_can_be_pickled(name):
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(surrogate)).posterior(points), surrogate.posterior(points))
 
 
+@pytest.mark.parametrize("name", SHORT)
+def test_a_journal_takes_up_a_run_with_pytorch(name, tmp_path):
+    pytest.importorskip("torch")
+    whole = run(name, 26)
+    run(name, 23, journal=tmp_path / "run.jsonl").close()
+    resumed = run(name, 3, journal=tmp_path / "run.jsonl")
+    np.testing.assert_array_equal(resumed.X, whole.X)
+
+
 def test_options_given_beside_the_method_come_first():
     optimizer = gssbo.Optimizer([(0.0, 1.0)], method="rssbo", subset_size=30, n_init=7, n_candidates=11)
     assert (optimizer.method, optimizer.rule, optimizer.M) == ("rssbo", "random", 30)

@@ -24,7 +24,7 @@ REPEATS = 5
 CURVES: dict[str, dict[str, Any]] = {
     "all observations (exact GP)": method_options("gp-ucb"),
     "paper's preset: M = 100, chosen from the whole history": method_options("gssbo", 100),
-    "defaults: M = 100, chosen from the newest 400": {"subset_size": 100},
+    "box: M = 100, chosen from the newest 400": {"method": "box", "subset_size": 100},
 }
 
 

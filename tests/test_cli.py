@@ -26,7 +26,7 @@ from gssbo.problems import PROBLEMS, get_problem
 from gssbo.progress import LiveProgress, PlainProgress, Standing, make_display
 
 TORCH = ("sparse-gp", "ipa", "deep-kernel", "bnn")  # what needs PyTorch
-SHORT = ["--n-evals", "25", "--quiet"]  # five iterations after the design
+SHORT = ["--method", "gssbo", "--n-evals", "25", "--quiet"]  # five iterations after the design
 
 
 def run_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
@@ -127,7 +127,7 @@ def test_help_of_run_lists_problems_and_methods(capsys: pytest.CaptureFixture[st
         (["nowhere"], "hartmann6.*got 'nowhere'"),
         (["diabetes", "--method", "magic"], "'gssbo'.*'gp-ucb'.*got 'magic'"),
         (["diabetes", "--dim", "3"], "dim must be 4"),
-        (["hartmann6", "--subset-size", "21"], "subset_size must be larger than the forced set"),
+        (["hartmann6", "--method", "gssbo", "--subset-size", "21"], "subset_size must be larger than the forced set"),
         (["hartmann6", "--subset-size", "some"], "at least 1, got 'some'"),
         (["hartmann6", "--method", "gp-ucb", "--subset-size", "50"], "keeps all observations"),
         (["hartmann6", "--n-evals", "0"], "at least 1, got '0'"),
@@ -256,7 +256,7 @@ def short_run() -> Any:
 
 
 def test_plain_progress_goes_to_stderr_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["run", "levy2", "--n-evals", "22", "--json"]) == 0
+    assert main(["run", "levy2", "--method", "gssbo", "--n-evals", "22", "--json"]) == 0
     captured = capsys.readouterr()
     json.loads(captured.out)
     lines = captured.err.splitlines()
@@ -376,3 +376,15 @@ def test_number(value: float | None, text: str) -> None:
 
 def test_clock() -> None:
     assert (clock(59.6), clock(75), clock(3671)) == ("1:00", "1:15", "1:01:11")
+
+
+# The default
+
+
+def test_without_a_method_the_default_runs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    document = run_json(capsys, "branin2", "--n-evals", "60", "--quiet", "--seed", "3", "--out", str(tmp_path))
+    problem = get_problem("branin2")
+    result = gssbo.minimize(problem, problem.bounds, n_evals=60, rng=3)
+    assert (document["method"], document["best"]["value"]) == ("portfolio", result.fun)
+    assert (tmp_path / "branin2-portfolio-seed3.json").exists()
+    assert run_json(capsys, "branin2", "--n-evals", "21", "--subset-size", "dynamic", "--quiet")["method"] == "box"

@@ -950,17 +950,18 @@ def test_known_noise_of_a_run_is_in_its_diagnosis():
     np.testing.assert_allclose(found.gap.at(X).subset_mean, -opt.predict(X), rtol=1e-6, atol=1e-9)
 
 
-def test_failed_evaluations_count_as_in_the_model():
+@pytest.mark.parametrize("method", ["box", "portfolio"])
+def test_failed_evaluations_count_as_in_the_model(method):
     """The subset's posterior is what `predict` shows, whether failures are retained or not."""
     rng = np.random.default_rng(1)
     X = rng.random((40, 2))
     y = np.sin(5.0 * X[:, 0]) + X[:, 1]
     y[[2, 7, 20, 33]] = np.nan
-    opt = Optimizer([(0.0, 1.0)] * 2, n_init=5, subset_size=15, rng=0)
+    opt = Optimizer([(0.0, 1.0)] * 2, method=method, n_init=5, subset_size=15, rng=0)
     opt.tell(X, y)
     opt.ask()
     found = opt.diagnostics()
-    assert 2 in opt.retained and not np.isin([7, 20, 33], opt.retained).all()
+    assert 0 < np.isin([2, 7, 20, 33], opt.retained).sum() < 4
     np.testing.assert_allclose(found.gap.at(X).subset_mean, -opt.predict(X), rtol=1e-6, atol=1e-9)
     z = found.gap._pool.z[[2, 7, 20, 33]]
     np.testing.assert_allclose(z, opt.surrogate.y_train_.min(), rtol=1e-9)

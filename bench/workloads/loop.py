@@ -123,11 +123,11 @@ def iterations(
 
 
 def ask(n: int, problem: str = "hartmann6", seeds: int = 5) -> Workload:
-    """A suggestion with n observations held, defaults, mean over the seeds."""
+    """A suggestion of the box with n observations held, its defaults, mean over the seeds."""
     X, y = history(problem, n)
     prepared = []
     for seed in range(seeds):
-        optimizer = gssbo.Optimizer(unit_box(X.shape[1]), maximize=True, rng=seed)
+        optimizer = gssbo.Optimizer(unit_box(X.shape[1]), method="box", maximize=True, rng=seed)
         optimizer.tell(X[: n - 1], y[: n - 1])
         optimizer.ask()
         prepared.append(optimizer)
@@ -152,7 +152,7 @@ def bulk_ask(n: int, problem: str = "hartmann6", rule: str = "vector", size: int
     """A suggestion after n uniform observations told in bulk, defaults but for rule and M: automatic pool."""
     fun = get_problem(problem)
     X = reference.to_user(np.random.default_rng(0).random((n, fun.dim)), np.asarray(fun.bounds, dtype=float))
-    optimizer = gssbo.Optimizer(fun.bounds, rng=0, rule=rule, subset_size=size)
+    optimizer = gssbo.Optimizer(fun.bounds, method="box", rng=0, rule=rule, subset_size=size)
     optimizer.tell(X, fun(X))
     last: list[np.ndarray] = [optimizer.ask()]
 
@@ -182,7 +182,7 @@ def tell(n: int, d: int, chunks: int = 1) -> Workload:
     parts = list(zip(np.array_split(X, chunks), np.array_split(y, chunks), strict=True))
 
     def before() -> None:
-        box[:] = [gssbo.Optimizer(unit_box(d), rng=0)]
+        box[:] = [gssbo.Optimizer(unit_box(d), method="box", rng=0)]
 
     def ours() -> int:
         for points, values in parts:
@@ -208,7 +208,7 @@ def tell(n: int, d: int, chunks: int = 1) -> Workload:
 def _asks(count: int, threads: int) -> np.ndarray:
     fun = get_problem("hartmann6")
     with threadpool_limits(threads):
-        optimizer = gssbo.Optimizer(fun.bounds, rng=0, subset_size=30)
+        optimizer = gssbo.Optimizer(fun.bounds, method="box", rng=0, subset_size=30)
         suggestions = []
         for _ in range(N_INIT + count):
             x = optimizer.ask()

@@ -37,13 +37,13 @@ def peak():
 MEMORY = """
 import numpy as np
 import gssbo
-small = gssbo.Optimizer([(0.0, 1.0)] * {d}, rng=0)
+small = gssbo.Optimizer([(0.0, 1.0)] * {d}, method="box", rng=0)
 small.tell(np.random.default_rng(0).random(({small}, {d})), np.arange({small}.0) % 7)
 small.ask()
 X = np.random.default_rng(1).random(({n}, {d}))
 y = X.sum(axis=1)
 marks = [peak()]
-optimizer = gssbo.Optimizer([(0.0, 1.0)] * {d}, rng=0)
+optimizer = gssbo.Optimizer([(0.0, 1.0)] * {d}, method="box", rng=0)
 optimizer.tell(X, y)
 marks.append(peak())
 optimizer.ask()

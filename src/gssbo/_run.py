@@ -218,7 +218,7 @@ class _Run:
             best=optimizer.best_y,
             ask_seconds=float(np.median(self._ask_seconds)) if self._ask_seconds else 0.0,
             n_told=optimizer.n_told,
-            n_retained=len(optimizer.retained),
+            n_retained=optimizer.n_retained,
             n_failed=optimizer.n_failed,
         )
 
@@ -230,7 +230,7 @@ class _Run:
             nfev=self._n_done,
             x_last=copy.copy(x),
             fun_last=value,
-            retained_size=len(optimizer.retained),
+            retained_size=optimizer.n_retained,
             ask_seconds=optimizer.last_ask_seconds,
             timings=optimizer.timings,
         )

@@ -100,18 +100,20 @@ class Optimizer(Ledger):
         some are not, and dicts where `bounds` is one. Equal ends fix a parameter.
     constraints : LinearConstraint, NonlinearConstraint, or a sequence of them, optional
         Of SciPy; what points must meet to be suggested. A function is called with a point as `ask` gives it.
-    method : {"box", "portfolio"} or a key of `gssbo.methods.METHODS`
-        "box" is the paper's: one Gaussian process over the whole box and uniform candidates. "portfolio" shares the
-        suggestions among local and global models by what they gain; it takes `n_init`, `initial_design`,
-        `subset_size` (a number) and `threads`, and refuses the options of the box. The others are methods to compare
-        with: all options that are not given are then that method's, in the paper's protocol.
+    method : {"portfolio", "box"} or a key of `gssbo.methods.METHODS`, optional
+        "portfolio" shares the suggestions among local and global models by what they gain; it takes `n_init`,
+        `initial_design`, `subset_size` (a number) and `threads`, and refuses the options of the box. "box" is the
+        paper's: one Gaussian process over the whole box and uniform candidates. The others are methods to compare with:
+        all options that are not given are then that method's, in the paper's protocol. By default "portfolio", or "box"
+        if one of its options is given (from `dynamic_factor` to `strategy` below, or `subset_size="dynamic"`); the
+        attribute `method` says which.
     duplicates : {"avoid", "allow"}
         Whether a point that was told may be suggested again; it may, for a noisy objective. By default no point is
         suggested twice, and a finite space ends in `SpaceExhausted`. Points told twice are two observations either way.
     maximize : bool
         Whether larger values are better; by default smaller ones are.
     n_init : int, optional
-        Points of the initial design, by default 20, or for a portfolio 2 d + 2 but at least 6 and at most 40. The first
+        Points of the initial design, by default 2 d + 2 but at least 6 and at most 40, or for the box 20. The first
         `n_init` observations told count as it, whatever they are: shuffle data that come in an order.
     initial_design : {"lhs", "sobol"}
         Latin hypercube or scrambled Sobol points.
@@ -274,7 +276,7 @@ class Optimizer(Ledger):
     def __repr__(self) -> str:
         return (
             f"Optimizer(d={self.space.n_parameters}, told={self.n_told}, best_y={self.best_y}, rule={self.rule!r}, "
-            f"M={self.M}, retained={len(self.retained)})"
+            f"M={self.M}, retained={self.n_retained})"
         )
 
     # ---- what users do
@@ -389,7 +391,7 @@ class Optimizer(Ledger):
 
         Examples
         --------
-        >>> opt = Optimizer([(0.0, 1.0)] * 2, n_init=2, rng=0)
+        >>> opt = Optimizer([(0.0, 1.0)] * 2, method="box", n_init=2, rng=0)
         >>> opt.tell([[0.1, 0.3], [0.6, 0.2], [0.4, 0.9]], [1.0, 2.0, 1.5])
         >>> twin = copy.deepcopy(opt)
         >>> twin.reseed(1)
@@ -508,6 +510,12 @@ class Optimizer(Ledger):
     def retained(self) -> IndexArray:
         """Indices into the history of the observations the surrogate was last fitted on, ascending."""
         return self._strategy.retained
+
+    @property
+    def n_retained(self) -> int:
+        """How many they are; a portfolio, which chooses them when they are asked for, need not do so for that."""
+        strategy = self._strategy
+        return strategy.n_retained if isinstance(strategy, Portfolio) else len(strategy.retained)
 
     @property
     def M(self) -> int | None:

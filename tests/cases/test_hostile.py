@@ -137,9 +137,8 @@ def test_arguments_of_minimize_are_checked_before_the_first_evaluation():
 
 def test_a_report_that_cannot_be_written_is_still_printed(tmp_path, capsys):
     (tmp_path / "levy2-gssbo-25-seed0.json").mkdir()
-    status = main(
-        ["run", "levy2", "--n-evals", "24", "--subset-size", "25", "--quiet", "--json", "--out", str(tmp_path)]
-    )
+    options = ["--method", "gssbo", "--n-evals", "24", "--subset-size", "25", "--quiet", "--json"]
+    status = main(["run", "levy2", *options, "--out", str(tmp_path)])
     out, err = capsys.readouterr()
     assert status == 1 and json.loads(out)["n_evals"] == 24
     assert "could not write the report" in err

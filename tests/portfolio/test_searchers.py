@@ -42,6 +42,24 @@ def test_descent_starts_anew_where_it_has_ended():
         assert np.abs(X - well).max(axis=1).min() < 1e-3
 
 
+@pytest.mark.parametrize(("best", "hopeless"), [(3.0, False), (5.1, True), (1.0, False)])
+def test_descent_elsewhere_is_given_up_where_it_cannot_catch_up(best, hopeless):
+    """Steps that gained 0.2 in all, and 4 to go at most: 20 times as much."""
+    descent = Descent(2, 2)
+    descent._y, descent._path = 1.0, [0.5, *np.linspace(0.8, 1.0, 8).tolist()]
+    assert descent._hopeless(best) is hopeless
+    descent._path = descent._path[-7:]  # too few steps to tell
+    assert not descent._hopeless(best)
+
+
+@pytest.mark.parametrize(("gain", "expected"), [(0.0, True), (1e-4, True), (0.1, False)])
+def test_a_view_is_stalled_where_the_newest_gained_little(gain, expected):
+    y = np.append(np.linspace(-1.0, 1.0, 40), np.full(18, 1.0 + gain))
+    view = View(np.zeros((58, 2)), y, np.zeros(58, dtype=int), np.arange(58))
+    assert view.stalled is expected
+    assert not view.only(np.arange(36)).stalled  # too few to tell
+
+
 def test_trend_finds_the_bowl_under_ripples():
     rng = np.random.default_rng(0)
     f = lambda x: -float((20.0 * (x - 0.6) ** 2 + 0.3 * (1.0 - np.cos(60.0 * (x - 0.6)))).sum())  # noqa: E731

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from gssbo.portfolio.warp import POWERS, warp
+from gssbo.portfolio.warp import POWERS, slopes, warp
 
 
 @pytest.mark.parametrize("power", POWERS)
@@ -35,3 +35,13 @@ def test_equal_responses_say_nothing(y):
 def test_scale_does_not_matter(factor):
     y = np.random.default_rng(0).standard_normal(20)
     assert np.allclose(warp(factor * y, 0.25)[0], warp(y, 0.25)[0], rtol=1e-9)
+
+
+@pytest.mark.parametrize("power", POWERS)
+def test_slopes_are_those_between_close_neighbours(power):
+    y = np.random.default_rng(0).standard_normal(30) ** 3
+    both = np.sort(np.concatenate([y, y - 1e-7]))
+    z, _ = warp(both, power)
+    secant = (z[1::2] - z[::2]) / (both[1::2] - both[::2])
+    assert np.allclose(slopes(both, power)[::2], secant, rtol=1e-5)
+    assert not slopes(np.ones(4), power).any()

@@ -73,7 +73,7 @@ class Run:
             best=optimizer.best_y,
             ask_seconds=float(np.median(modelled[-RECENT:])) if modelled else 0.0,
             n_told=optimizer.n_told,
-            n_retained=len(optimizer.retained),
+            n_retained=optimizer.n_retained,
             n_failed=optimizer.n_failed,
         )
 

@@ -14,6 +14,7 @@ from gssbo.cli.loop import Run, start
 from gssbo.cli.report import VALUE_NAMES, report
 from gssbo.cli.summary import summarize
 from gssbo.cli.text import paragraph
+from gssbo.default_method import DEFAULT, method_for
 from gssbo.exceptions import MissingDependencyError
 from gssbo.plot import plot_run
 from gssbo.problems import PROBLEMS
@@ -38,7 +39,9 @@ def add_commands(commands: Any) -> None:
         "--n-evals", type=_positive, default=1000, metavar="N",
         help="evaluations in total, the initial design included (default: 1000)",
     )  # fmt: skip
-    parser.add_argument("--method", default="gssbo", metavar="NAME", help="see below (default: gssbo)")
+    parser.add_argument(
+        "--method", metavar="NAME", help=f"see below (default: {DEFAULT}; box for a dynamic subset size)"
+    )
     parser.add_argument(
         "--subset-size", type=_subset_size, metavar="M",
         help="observations retained (default: 100), or 'dynamic': fixed by the first slow iteration, on this machine",
@@ -56,7 +59,7 @@ def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
         run = start(
             options.problem,
             dim=options.dim,
-            method=options.method,
+            method=options.method or method_for({"subset_size": options.subset_size}) or DEFAULT,
             subset_size=options.subset_size,
             seed=options.seed,
             n_evals=options.n_evals,

@@ -35,6 +35,7 @@ ROUNDING = 1e-13  # of a response, relative to the covariance
 FIRST, LEAST, MOST = 0.1, 1e-9, 0.5  # radii, in sides of the box
 STARTS = 400  # best observations among which another start is looked for
 PROMISE = 20.0  # gains as large as the latest that would have to catch up with the best
+REMEMBERED = 256  # starts and ends
 BASIN = 0.02  # least distance between two starts, times the square root of d
 
 
@@ -55,9 +56,8 @@ class Descent:
         self._y = -np.inf
         self._start = np.zeros(dim)
         self._radius = FIRST
-        self._minima: list[
-            tuple[FloatArray, float, float]
-        ] = []  # where descents ended, what they gave, how far they reach
+        # Where descents ended or began, what they gave there, how far they reach.
+        self._minima: list[tuple[FloatArray, float, float]] = []
         self._issued: list[tuple[FloatArray, float, float]] = []  # point, predicted gain, |u|
         self._failures = 0
         self._path: list[float] = []  # the best of this descent after each of its steps
@@ -148,9 +148,11 @@ class Descent:
         return float(view.y.max() - np.median(view.y)) if len(view.y) else 0.0
 
     def _ended_near(self, x: FloatArray, y: float, slack: float) -> bool:
-        return any(
-            float(((x - end) ** 2).sum()) < reach * reach and y <= value + slack for end, value, reach in self._minima
-        )
+        if not self._minima:
+            return False
+        ends, values, reaches = (np.array(each) for each in zip(*self._minima, strict=True))
+        near = ((x - ends) ** 2).sum(axis=1) < reaches * reaches
+        return bool((near & (y <= values + slack)).any())
 
     def _choose_base(self, view: View) -> None:
         best, slack = view.best, 1e-9 * self._spread(view)
@@ -161,6 +163,7 @@ class Descent:
             reach = max(BASIN * np.sqrt(self._dim), 0.5 * float(np.sqrt(((self._x - self._start) ** 2).sum())))
             self._minima.append((self._x, self._y, reach))
             self._minima.append((self._start, -np.inf, BASIN * float(np.sqrt(self._dim))))
+            self._minima = self._minima[-REMEMBERED:]
             if self._ended_near(x, y, slack):
                 x, y = self._other_start(view, slack)
             self._begin(x, y, FIRST)

@@ -42,9 +42,9 @@ REFIT = 3  # suggestions a theta stands for
 REWARP = 4  # fits a warp stands for
 CLIMBS, STEPS = 15, 25  # evaluations of a fit from the last theta, and of the first
 N_BASINS, SAME_BASIN = 20, 0.05  # starts of walks to other basins; distance of tops times the square root of d
-STALL = 4
 N_CANDIDATES, N_POLISHED, POLISH = 1000, 2, 15
 N_AGAIN = 60  # candidates for a further suggestion from the same model
+MOST_PENDING = 100  # points whose values are awaited that count, those nearest to the best point
 NOISY = 1e-3  # noise variance from which the best point is the one of the best mean
 
 
@@ -99,12 +99,15 @@ class Region:
             best = int(np.argmax(mean))
             centre, level = members.X[best], float(mean[best])
         if len(pending):
+            if len(pending) > MOST_PENDING:
+                near = np.argsort(((pending - centre) ** 2).sum(axis=1), kind="stable")[:MOST_PENDING]
+                pending = pending[near]
             fantasy = fantasize(gp, pending)
             assert isinstance(fantasy, MapGaussianProcess)
             gp = fantasy
             level = max(level, float(gp.posterior(np.ascontiguousarray(pending))[0].max()))
         low, high = self._box(centre)
-        if not self._trust and view.stalled(10 + STALL * self._dim) and rng.random() < 0.5:
+        if not self._trust and view.stalled and rng.random() < 0.5:
             x = self._elsewhere(gp, centre, level, N_AGAIN if again else N_CANDIDATES, rng)
             if x is not None:
                 return x
@@ -122,7 +125,10 @@ class Region:
     def _elsewhere(
         self, gp: MapGaussianProcess, centre: FloatArray, level: float, n: int, rng: np.random.Generator
     ) -> FloatArray | None:
-        """Where log expected improvement is largest, and the uphill walk on the mean does not end at the best point."""
+        """Where log expected improvement is largest outside of the best point's basin.
+
+        From there the uphill walk on the mean does not end at the best point.
+        """
         low, high = np.zeros(self._dim), np.ones(self._dim)
         candidates = rng.random((n, self._dim))
         scores = gp.log_expected_improvement(candidates, level)
@@ -152,17 +158,28 @@ class Region:
         return members
 
     def predictor(self, view: View) -> tuple[MapGaussianProcess, IndexArray]:
-        """What predicts in units of y, on the subset that `fit` would retain, and that subset; nothing here moves."""
-        members = view.only(np.sort(self._choose(view)))
+        """What predicts in units of y, and the rows it stands on: the residual rule's choice from the view.
+
+        Nothing here moves. The choice is by a first model on the subset that `fit` would retain, as that was made for
+        warped responses: it may predict badly in units of y what it left out.
+        """
+        gp = self._plain(view.only(np.sort(self._choose(view))), self._theta)
+        if len(view.y) <= self.size:
+            return gp, view.rows
+        chosen = _residual(gp, view, self.size, view.y)
+        return self._plain(view.only(chosen), gp.theta_), view.rows[chosen]
+
+    def _plain(self, members: View, start: FloatArray | None) -> MapGaussianProcess:
+        """The model of responses that are not warped; theta is the better of those found from two starts."""
         X = np.ascontiguousarray(members.X)
         y = members.y if members.failed is None else np.where(members.failed, np.nan, members.y)
         z, mean, std = standardize(y)
-        gp = MapGaussianProcess()
         known = None if members.noise_std is None else np.square(members.noise_std / std)
-        theta, _ = gp.most_probable(X, z, start=self._theta, max_evaluations=STEPS, known=known)
-        gp.set_theta(X, z, theta, known)
+        gp = MapGaussianProcess()
+        found = [gp.most_probable(X, z, start=each, max_evaluations=STEPS, known=known) for each in (start, None)]
+        gp.set_theta(X, z, max(found, key=lambda each: each[1])[0], known)
         gp.y_mean_, gp.y_std_ = mean, std
-        return gp, members.rows
+        return gp
 
     # ---- how
 
@@ -205,11 +222,7 @@ class Region:
     def _retain(self, pool: View) -> IndexArray:
         if not self.gp.fitted:
             return np.arange(self.size)
-        z, _ = warp(pool.y, self._power)
-        forced = np.unique([pool.best, int(np.argmax(pool.rows))])
-        embedding = Embedding(self.gp.kernel_, self.gp.noise_, np.ascontiguousarray(pool.X))
-        chosen = select(embedding, self.size, rule="residual", forced=forced, y=z, rng=np.random.default_rng(0))
-        return np.sort(chosen)
+        return _residual(self.gp, pool, self.size, warp(pool.y, self._power)[0])
 
     def _search(self, X: FloatArray, members: View) -> None:
         """Theta of largest posterior density; now and then under every warp, of which the likeliest stays."""
@@ -234,6 +247,13 @@ class Region:
             return np.zeros(self._dim), np.ones(self._dim)
         half = 0.5 * self._side * self._weights()
         return np.clip(centre - half, 0.0, 1.0), np.clip(centre + half, 0.0, 1.0)
+
+
+def _residual(gp: MapGaussianProcess, pool: View, size: int, y: FloatArray) -> IndexArray:
+    """Ascending indices of the subset that the residual rule chooses; the best and the newest are in it."""
+    forced = np.unique([pool.best, int(np.argmax(pool.rows))])
+    embedding = Embedding(gp.kernel_, gp.noise_, np.ascontiguousarray(pool.X))
+    return np.sort(select(embedding, size, rule="residual", forced=forced, y=y, rng=np.random.default_rng(0)))
 
 
 def _known(members: View, power: float) -> FloatArray | None:

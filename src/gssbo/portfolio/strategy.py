@@ -37,8 +37,7 @@ __all__ = ["Portfolio"]
 LOCAL, GLOBAL, DESCENT, TREND, ADDITIVE = range(5)
 DELAY = 5  # observations times d, at most LONGEST_DELAY, before the local searchers begin
 LONGEST_DELAY = 150
-STALL = 4  # observations times d, beyond 10, without a gain to speak of, after which the search goes elsewhere
-STALLED = np.array([0.5, 1.0, 3.0, 1.0, 1.0])  # weights then
+STALLED = np.array([0.5, 1.0, 3.0, 1.0, 1.0])  # weights where nothing is gained any more
 WEAK = 0.5  # weight of a searcher whose model explains little
 MOST = 2000  # observations in a view
 TEAM = 2  # searchers that make the points of one call
@@ -48,7 +47,7 @@ SAME = 1e-9  # of a side: distance of what was told from what was suggested, by 
 
 
 class Issued(NamedTuple):
-    """A suggestion that is not told yet: the realisable point, who made it, and the point that was asked for."""
+    """A suggestion that is not told yet: the point, who made it, and what that searcher asked for before rounding."""
 
     x: FloatArray
     searcher: int
@@ -195,6 +194,11 @@ class Portfolio:
         return self._predictor()[1].copy() if self._seen is not None else np.empty(0, dtype=np.intp)
 
     @property
+    def n_retained(self) -> int:
+        """How many `retained` holds."""
+        return min(self._n_modelled, self._size)
+
+    @property
     def surrogate(self) -> GaussianProcess:
         """A Gaussian process on the subset retained for the whole box, as of the last update; read only."""
         return self._predictor()[0]
@@ -234,7 +238,7 @@ class Portfolio:
         self._leaders = rows[np.sort(np.argsort(-y, kind="stable")[: MOST // 2])]
 
     def _view(self, history: History, n: int) -> View:
-        """The first n observations, or MOST of them: the best half, the newest quarter, others evenly spread.
+        """The first n observations; of more than MOST, half so many of the best, the newest quarter, others spread.
 
         Those that failed count as one standard deviation worse than the worst of the view.
         """
@@ -258,7 +262,7 @@ class Portfolio:
             weights = np.array([1.0 if each.explains else WEAK for each in self._searchers]) * self._shares
             if len(view.y) < self._n_init + min(DELAY * self._dim, LONGEST_DELAY):
                 weights[[LOCAL, DESCENT]] = 0.0
-            stalled = view.stalled(10 + STALL * self._dim)
+            stalled = view.stalled
             if stalled:
                 weights *= STALLED
             if team.sum() >= TEAM:

@@ -47,8 +47,13 @@ class View:
         """Index into the history of the newest observation, which tells one view of it from another."""
         return int(self.rows[-1])
 
-    def stalled(self, recent: int) -> bool:
-        """Whether the newest so many observations gained at most a thousandth of what the best has over the median."""
+    @property
+    def stalled(self) -> bool:
+        """Whether the newest 10 + 4 d observations gained little over all before.
+
+        At most a thousandth, that is, of what the best before has over the median.
+        """
+        recent = 10 + 4 * self.X.shape[1]
         if len(self.y) <= 2 * recent:
             return False
         before = float(self.y[:-recent].max())

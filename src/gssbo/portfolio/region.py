@@ -43,6 +43,8 @@ REWARP = 4  # fits a warp stands for
 CLIMBS, STEPS = 15, 25  # evaluations of a fit from the last theta, and of the first
 N_BASINS, SAME_BASIN = 20, 0.05  # starts of walks to other basins; distance of tops times the square root of d
 N_CANDIDATES, N_POLISHED, POLISH = 1000, 2, 15
+SPREAD_OUT, ELSEWHERE = 0.5, 0.25  # shares of a stalled search: of a few uniform points the best; in other basins
+N_DRAWN = 5  # those few
 N_AGAIN = 60  # candidates for a further suggestion from the same model
 MOST_PENDING = 100  # points whose values are awaited that count, those nearest to the best point
 NOISY = 1e-3  # noise variance from which the best point is the one of the best mean
@@ -107,10 +109,17 @@ class Region:
             gp = fantasy
             level = max(level, float(gp.posterior(np.ascontiguousarray(pending))[0].max()))
         low, high = self._box(centre)
-        if not self._trust and view.stalled and rng.random() < 0.5:
-            x = self._elsewhere(gp, centre, level, N_AGAIN if again else N_CANDIDATES, rng)
-            if x is not None:
-                return x
+        if not self._trust and view.stalled:
+            # A model that is sure of what it has not seen is cured by looking there.
+            chance = rng.random()
+            if chance < SPREAD_OUT:
+                drawn = rng.random((N_DRAWN, self._dim))
+                promising: FloatArray = drawn[int(np.argmax(gp.log_expected_improvement(drawn, level)))]
+                return promising
+            if chance < SPREAD_OUT + ELSEWHERE:
+                x = self._elsewhere(gp, centre, level, N_AGAIN if again else N_CANDIDATES, rng)
+                if x is not None:
+                    return x
         candidates = _candidates(centre, low, high, N_AGAIN if again else N_CANDIDATES, rng)
         scores = gp.log_expected_improvement(candidates, level)
         order = np.argsort(-scores, kind="stable")[: 1 if again else N_POLISHED]

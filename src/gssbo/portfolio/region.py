@@ -172,10 +172,12 @@ class Region:
         Nothing here moves. The choice is by a first model on the subset that `fit` would retain, as that was made for
         warped responses: it may predict badly in units of y what it left out.
         """
-        gp = self._plain(view.only(np.sort(self._choose(view))), self._theta)
-        if len(view.y) <= self.size:
-            return gp, view.rows
-        chosen = _residual(gp, view, self.size, view.y)
+        chosen = np.sort(self._choose(view))
+        gp = self._plain(view.only(chosen), self._theta)
+        pool = _one_each(view)
+        if len(pool) <= self.size:
+            return gp, view.rows[chosen]
+        chosen = pool[_residual(gp, view.only(pool), self.size, view.y[pool])]
         return self._plain(view.only(chosen), gp.theta_), view.rows[chosen]
 
     def _plain(self, members: View, start: FloatArray | None) -> MapGaussianProcess:
@@ -194,16 +196,12 @@ class Region:
 
     def _choose(self, view: View) -> IndexArray:
         """Indices into the view of what is retained; no point goes before another is there twice."""
-        if view.standing is not None:
-            standing = view.standing.copy()
-            standing[[view.best, -1]] = True
-            one_each = np.flatnonzero(standing)
-            if len(one_each) > self.size:
-                return one_each[self._among(view.only(one_each))]
-            repeats = np.flatnonzero(~standing)
-            room = min(self.size - len(one_each), len(repeats))
-            return np.sort(np.concatenate([one_each, repeats[len(repeats) - room :]]))
-        return self._among(view)
+        one_each = _one_each(view)
+        if view.standing is None or len(one_each) > self.size:
+            return one_each[self._among(view.only(one_each))]
+        repeats = np.setdiff1d(np.arange(len(view.y)), one_each)
+        room = min(self.size - len(one_each), len(repeats))
+        return np.sort(np.concatenate([one_each, repeats[len(repeats) - room :]]))
 
     def _among(self, view: View) -> IndexArray:
         pool = self._pool(view)
@@ -256,6 +254,15 @@ class Region:
             return np.zeros(self._dim), np.ones(self._dim)
         half = 0.5 * self._side * self._weights()
         return np.clip(centre - half, 0.0, 1.0), np.clip(centre + half, 0.0, 1.0)
+
+
+def _one_each(view: View) -> IndexArray:
+    """Ascending indices of what stands for each point, the best and the newest; all where few points are repeated."""
+    if view.standing is None:
+        return np.arange(len(view.y))
+    standing = view.standing.copy()
+    standing[[view.best, -1]] = True
+    return np.flatnonzero(standing)
 
 
 def _residual(gp: MapGaussianProcess, pool: View, size: int, y: FloatArray) -> IndexArray:

@@ -14,7 +14,8 @@ BLOCKS = re.findall(r"^```python\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
 
 
 @pytest.mark.parametrize("number", range(1, len(BLOCKS)))  # the first has a test of its own
-def test_python_block_runs_as_printed(number: int) -> None:
+def test_python_block_runs_as_printed(number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # what a block writes goes there
     exec(compile(BLOCKS[number], f"README.md, Python block {number + 1}", "exec"), {"__name__": "readme"})
 
 

@@ -463,6 +463,7 @@ def test_options_reach_the_optimizer():
     [
         ({"maximize": True}, "maximize must not be given to GSSBOSampler: the study has a direction"),
         ({"rng": 0}, "it is called seed"),
+        ({"journal": "run.jsonl"}, "the study's storage keeps the trials"),
         ({"subset": 50}, "options must be among .*subset_size.*, got 'subset'"),
         ({"rule": "best"}, "rule must be one of"),
         ({"failed": "retry"}, "failed must be one of 'avoid', 'ignore', got 'retry'"),

@@ -286,6 +286,7 @@ def test_search_is_cloned_pickled_and_nested():
     [
         ({"n_iter": 0}, "n_iter must be at least 1, got 0"),
         ({"n_points": 0}, "n_points must be at least 1, got 0"),
+        ({"optimizer_options": {"journal": "run.jsonl"}}, "optimizer_options must be among .*, got 'journal'"),
         ({"optimizer_options": {"maximize": False}}, "optimizer_options must be among .*, got 'maximize'"),
         ({"optimizer_options": {"subset_size": 0}}, "subset_size must be at least 1"),
         ({"optimizer_options": 3}, "optimizer_options must be a dict, got 3"),

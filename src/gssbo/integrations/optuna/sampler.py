@@ -29,6 +29,7 @@ logger = logging.getLogger(__name__)
 OURS = {  # options of the optimizer that are not the user's here
     "bounds": "the study's trials say what the parameters are",
     "constraints": "there is nothing in Optuna to take them from",
+    "journal": "the study's storage keeps the trials",
     "maximize": "the study has a direction",
     "n_init": "it is called n_startup_trials",
     "rng": "it is called seed",

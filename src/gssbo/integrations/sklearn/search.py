@@ -23,7 +23,7 @@ model_selection: Any = import_optional("sklearn.model_selection", extra="sklearn
 sklearn_exceptions: Any = import_optional("sklearn.exceptions", extra="sklearn", purpose="gssbo.integrations.sklearn")
 joblib: Any = import_optional("joblib", extra="sklearn", purpose="gssbo.integrations.sklearn")
 
-OURS = ("bounds", "constraints", "maximize", "rng")  # options of the optimizer that are not the user's here
+OURS = ("bounds", "constraints", "journal", "maximize", "rng")  # options of the optimizer that are not the user's here
 
 Evaluate = Callable[..., dict[str, Any]]
 

@@ -434,3 +434,96 @@ def test_an_exception_carries_everything_evaluated_before(fails):
     assert np.array_equal(partial.x_iters, np.array(calls[:7]))
     assert partial.fun == min(float(x[0]) for x in calls[:7])
     assert "evaluation 8" in caught.value.__notes__[0]
+
+
+def test_the_result_of_an_exception_says_how_far_the_run_had_come():
+    fun = Counted()
+
+    def fails(x):
+        if len(fun.points) == 6:
+            raise CustomError
+        return fun(x)
+
+    with pytest.raises(CustomError) as caught:
+        run(fails, x0=[[1.0, 1.0]], y0=[2.0])
+    partial = caught.value.partial_result
+    assert (partial.success, partial.status, partial.nfev, len(partial.x_iters)) == (False, 7, 6, 7)
+
+
+# ---- limits
+
+
+def test_target_ends_the_run_at_the_first_value_as_good():
+    whole = run(n_evals=30)
+    for target in (whole.func_vals[9:20].min(), whole.func_vals[3]):
+        first = int(np.flatnonzero(whole.func_vals <= target)[0])
+        result = run(n_evals=30, target=target)
+        assert (result.status, result.success, result.nfev) == (5, True, first + 1)
+        np.testing.assert_array_equal(result.x_iters, whole.x_iters[: first + 1])
+        assert result.fun <= target
+    mirrored = run(lambda x: -bowl(x), n_evals=30, maximize=True, target=-target)
+    assert (mirrored.status, mirrored.nfev) == (5, first + 1)
+
+
+def test_a_target_met_by_prior_data_takes_no_evaluation():
+    result = run(lambda x: pytest.fail("evaluated"), x0=[[1.0, 2.0]], y0=[0.5], target=0.5)
+    assert (result.status, result.nfev, result.fun) == (5, 0, 0.5)
+
+
+def test_patience_does_not_count_prior_data():
+    result = run(x0=[[1.0, 2.0], [1.1, 2.0], [1.2, 2.0]], y0=[-1.0, 1.0, 2.0], patience=2)
+    assert (result.status, result.nfev) == (6, 2)
+
+
+def test_the_budget_is_said_to_be_spent_only_where_nothing_else_was_met():
+    assert run(n_evals=3, callback=lambda r: r.nfev == 3).status == 1
+    assert run(n_evals=1, target=1e9).status == 5
+    assert run(n_evals=3, timeout=1e6).status == 0
+
+
+# ---- SciPy's ways
+
+
+def test_callbacks_are_called_the_way_their_parameters_ask_for():
+    class Method:
+        def __init__(self):
+            self.seen = []
+
+        def positional(self, state, scale=2.0):
+            self.seen.append(state.nfev)
+
+        def keyword(self, *, intermediate_result):
+            self.seen.append(intermediate_result.fun)
+
+    method = Method()
+    result = run(n_evals=4, callback=method.positional)
+    run(n_evals=4, callback=method.keyword)
+    assert method.seen == [1, 2, 3, 4, *np.minimum.accumulate(result.func_vals)]
+    seen = []
+    run(n_evals=2, callback=seen.append)  # a built-in, whose signature has another name or none
+    assert [each.nfev for each in seen] == [1, 2]
+
+
+def test_a_lone_argument_needs_no_tuple():
+    seen = []
+    run(lambda x, what: seen.append(what) or 0.0, n_evals=2, args=[1, 2])
+    run(lambda x, what: seen.append(what) or 0.0, n_evals=1, args=3.5)
+    assert seen == [[1, 2], [1, 2], 3.5]
+
+
+def test_failures_say_why():
+    def fun(x):
+        calls.append(x)
+        outcome = [np.nan, np.inf, ZeroDivisionError("by nothing"), KeyError()][len(calls) - 1]
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    calls = []
+    result = run(fun, n_evals=4, catch=(ArithmeticError, LookupError))
+    assert [failure.reason for failure in result.failures] == [
+        "returned nan", "returned inf", "ZeroDivisionError: by nothing", "KeyError",
+    ]  # fmt: skip
+    np.testing.assert_array_equal([failure.x for failure in result.failures], result.x_iters)
+    np.testing.assert_array_equal(calls, result.x_iters)
+    assert run(n_evals=4).failures == []

@@ -1,15 +1,23 @@
 """Ways to evaluate: here, in processes, executors, maps, on a cluster."""
 
+import functools
 import multiprocessing.pool
+import os
+import signal
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import gssbo
+from gssbo._objective import Objective, Reply
+from gssbo._processes import ProcessWorkers
 from tests import objectives
 
 BOX = [(0.0, 1.0)] * 2
@@ -230,3 +238,92 @@ def test_timing_out_waits_for_what_runs():
     with ThreadPoolExecutor(2) as executor:
         result = gssbo.minimize(fun, BOX, n_evals=50, workers=executor, timeout=0.2, **FEW)
     assert (result.nfev, result.status) == (2, 4)
+
+
+# ---- programs of their own
+
+
+def program(tmp_path, text, *arguments):
+    path = tmp_path / "program.py"
+    path.write_text(text, encoding="utf-8")
+    root = Path(__file__).parents[1]
+    return subprocess.Popen(
+        [sys.executable, str(path), *map(str, arguments)],
+        env={**os.environ, "PYTHONPATH": str(root)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def until(condition):
+    end = time.monotonic() + 120
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def is_gone(number):
+    try:
+        os.kill(number, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="process groups of POSIX")
+def test_ctrl_c_ends_the_processes_and_tells_what_is_over(tmp_path):
+    text = """
+import sys, gssbo
+from tests.objectives import sleeps
+if __name__ == "__main__":
+    result = gssbo.minimize(sleeps, [(0, 1)] * 2, args=(sys.argv[1],), n_evals=20, workers=2, rng=0)
+    print(result.nfev, result.status, result.success, len(result.func_vals))
+"""
+    process = program(tmp_path, text, tmp_path)
+    until(lambda: len(list(tmp_path.glob("asleep-*"))) == 2 or process.poll() is not None)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the workers too
+    output, errors = process.communicate(timeout=120)
+    assert (output.split(), errors) == (["3", "2", "False", "3"], "")
+    workers = [int(path.name.split("-")[1]) for path in tmp_path.glob("asleep-*")]
+    assert len(workers) == 2
+    until(lambda: all(map(is_gone, workers)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("guard", "function", "message"),
+    [
+        ("", "bowl", "a script must guard what it runs with `if __name__ == '__main__':`"),
+        ("if __name__ == '__main__':", "late", "must be of modules that a new process can import, got AttributeError"),
+    ],
+)
+def test_processes_that_cannot_work_are_explained(tmp_path, guard, function, message):
+    text = f"""
+import gssbo
+from tests.objectives import bowl
+{guard or "if True:"}
+    def late(x):
+        return 0.0
+    gssbo.minimize({function}, [(0, 1)] * 2, n_evals=20, workers=2, rng=0)
+"""
+    _, errors = program(tmp_path, text).communicate(timeout=120)
+    assert message in errors and "at evaluation 1;" in errors
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_processes_that_die_idle_are_replaced(tmp_path):
+    workers = ProcessWorkers(Objective(objectives.who, args=(tmp_path,)), 1)
+    numbers = []
+    for k in range(2):
+        workers.start(k, np.zeros(2))
+        workers.wait()
+        assert workers.ready.popleft() == (k, Reply(objectives.bowl(np.zeros(2)))) and workers.free == 1
+        numbers += [int(path.name) for path in tmp_path.iterdir() if int(path.name) not in numbers]
+        os.kill(numbers[-1], signal.SIGKILL)
+        until(functools.partial(is_gone, numbers[-1]))
+    workers.close()
+    assert len(numbers) == 2

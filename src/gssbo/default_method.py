@@ -26,19 +26,19 @@ BOX_OPTIONS = (
 """Keyword arguments of `gssbo.Optimizer` that only the box has a use for."""
 
 
-def method_for(options: Mapping[str, Any]) -> str | None:
-    """The method that options ask for: the one they name, "box" if one of them is the box's, None if any would do.
+def method_for(options: Mapping[str, Any]) -> Any:
+    """The method that options ask for: the one they name, "box" if one of them is the box's, else the default.
 
     Examples
     --------
     >>> method_for({"rule": "residual"}), method_for({"n_init": 5, "surrogate": None}), method_for({"method": "turbo"})
-    ('box', None, 'turbo')
+    ('box', 'portfolio', 'turbo')
     """
-    name: str | None = options.get("method")
+    name = options.get("method")
     if name is not None:
         return name
     boxed = options.get("subset_size") == "dynamic" or any(options.get(each) is not None for each in BOX_OPTIONS)
-    return "box" if boxed else None
+    return "box" if boxed else DEFAULT
 
 
 def refuse_box_options(options: Mapping[str, Any]) -> None:

@@ -20,6 +20,7 @@ from gssbo.entry import Entry
 from gssbo.history import History
 from gssbo.journal import Journal, read_journal
 from gssbo.journal.plain import RowCodec
+from gssbo.journal.record import Record
 from gssbo.observations import read_observations
 from gssbo.pending import Pending, Suggestion
 from gssbo.space import Space
@@ -353,9 +354,7 @@ def read_ledger(path: str | os.PathLike[str]) -> Ledger:
         If there is none, or a line is damaged.
     """
     record = read_journal(path)
-    ledger = Ledger(record.space, maximize=bool(record.header["options"].get("maximize", False)))
-    ledger._book(record.entries)
-    return ledger
+    return _booked(record, record.entries)
 
 
 def continue_ledger(path: str | os.PathLike[str]) -> Ledger:
@@ -378,9 +377,14 @@ def continue_ledger(path: str | os.PathLike[str]) -> Ledger:
     (1, 0)
     """
     record = read_journal(path)
-    ledger = Ledger(record.space, maximize=bool(record.header["options"].get("maximize", False)))
     journal = Journal(path)
     _, entries = journal.open(RowCodec(record.space), record.header)
-    ledger._book(entries)
+    ledger = _booked(record, entries)
     ledger._journal = journal
+    return ledger
+
+
+def _booked(record: Record, entries: Sequence[Entry]) -> Ledger:
+    ledger = Ledger(record.space, maximize=bool(record.header["options"].get("maximize", False)))
+    ledger._book(entries)
     return ledger

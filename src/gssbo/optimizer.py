@@ -32,7 +32,7 @@ from gssbo._typing import FloatArray, IndexArray, RngLike
 from gssbo._validation import check_choice, check_flag, check_integer, spawn_generators
 from gssbo.box_strategy import BoxStrategy
 from gssbo.buffer import Buffer
-from gssbo.default_method import DEFAULT, default_n_init, method_for, refuse_box_options
+from gssbo.default_method import default_n_init, method_for, refuse_box_options
 from gssbo.design import Design
 from gssbo.diagnostics.trust import Trust, trust_in_space
 from gssbo.entry import Entry
@@ -216,7 +216,7 @@ class Optimizer(Ledger):
         given = {name: value for name, value in locals().items() if name not in NOT_OF_THE_RUN}
         super().__init__(Space(bounds, constraints), maximize=maximize)
         self.duplicates = check_choice("duplicates", duplicates, ("avoid", "allow"))
-        self.method = check_choice("method", DEFAULT if method is None else method, (*OWN, *methods.METHODS))
+        self.method = check_choice("method", cast(str, method), (*OWN, *methods.METHODS))
         self.n_init = (
             default_n_init(self.method, self.space.n_draws)
             if n_init is None

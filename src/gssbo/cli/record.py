@@ -12,6 +12,7 @@ import numpy as np
 
 from gssbo.exceptions import JournalError, MissingDependencyError
 from gssbo.ledger import Ledger, continue_ledger, read_ledger
+from gssbo.plot import plot_run
 
 __all__ = ["add_commands"]
 
@@ -129,8 +130,6 @@ def _plain(point: Any) -> Any:
 
 
 def _plot(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
-    from gssbo.plot import plot_run
-
     try:
         ledger = read_ledger(options.journal)
         y = ledger.y[~np.isnan(ledger.y)]

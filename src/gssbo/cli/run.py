@@ -59,7 +59,7 @@ def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
         run = start(
             options.problem,
             dim=options.dim,
-            method=options.method or method_for({"subset_size": options.subset_size}) or DEFAULT,
+            method=options.method or method_for({"subset_size": options.subset_size}),
             subset_size=options.subset_size,
             seed=options.seed,
             n_evals=options.n_evals,

@@ -74,7 +74,7 @@ def plot_convergence(
         if low > 0.0:
             axes.set_yscale("log")
     axes.set(xlabel="evaluations, initial design included", xlim=(1, None))
-    if any(line.get_label().strip("_0123456789child") for line in axes.lines):
+    if any(name or len(curves) > 1 for name, curves in groups.items()):
         axes.legend(fontsize="small", frameon=False)
     if any(len(curves) > 1 for curves in groups.values()):
         axes.set_title("band: first to third quartile", fontsize="small", color=GREY, loc="right")

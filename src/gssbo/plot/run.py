@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from gssbo._optional import import_optional
 from gssbo._typing import ArrayLike, FloatArray
 from gssbo._validation import check_integer, check_vector
+from gssbo.plot.canvas import BLUE, GREY, ORANGE, new_figure, tidy
 
 __all__ = ["plot_run"]
 
-BLUE, ORANGE, GREY = "#1f5fa8", "#c8611a", "#777777"
 OBSERVED = {"color": GREY, "alpha": 0.35, "s": 6, "linewidths": 0}
 
 
@@ -77,9 +76,7 @@ def plot_run(
     own = check_vector("optimizer_seconds", optimizer_seconds, size=y.size)
     theirs = None if objective_seconds is None else check_vector("objective_seconds", objective_seconds, size=y.size)
     n_design = check_integer("n_init", n_init, at_least=0)
-    figure = import_optional("matplotlib.figure", extra="plot", purpose="plotting").Figure(
-        figsize=(10.0, 4.6), layout="constrained"
-    )
+    figure = new_figure(10.0, 4.6)
     figure.suptitle(title)
     grid = figure.add_gridspec(2, 2)
     if optimum is None or noisy:
@@ -91,8 +88,7 @@ def plot_run(
         upper.tick_params(labelbottom=False)
     _time(figure.add_subplot(grid[:, 1]), own, theirs, retention_began_at)
     for axes in figure.axes:
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.grid(alpha=0.25, linewidth=0.6)
+        tidy(axes)
         axes.set_xlim(0, y.size)
     return figure
 

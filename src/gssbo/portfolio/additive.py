@@ -42,6 +42,7 @@ LEFT_OVER = (1e-6, 1e-3, 1e-2, 0.1, 1.0)
 POWERS = (1.0, 0.5, 0.0)
 BETAS = (0.0, 0.5, 1.0, 2.0)
 GRID, RANDOM = 129, 32
+GRID_AGAIN, RANDOM_AGAIN = 33, 16  # for a further suggestion from the same model
 REFIT = 10
 
 
@@ -51,6 +52,15 @@ class _Form(NamedTuple):
     tau: float
     power: float
     variance: float
+
+
+class _Fit(NamedTuple):
+    """A model of a view."""
+
+    form: _Form
+    X: FloatArray  # the elite, the best first
+    factor: Factor
+    weights: FloatArray
 
 
 class Additive:
@@ -69,15 +79,14 @@ class Additive:
     def __init__(self, dim: int, foreign: int, *, size: int = 300) -> None:
         self._dim, self._foreign, self._size = dim, foreign, size
         self._share = 0.3  # of the coordinates that change
-        self._form: _Form | None = None
-        self._factor: Factor | None = None
+        self._fit: _Fit | None = None
         self._age = 0  # views since the first
-        self._newest = -1  # of the latest of them, which the factor is of
+        self._newest = -1  # of the latest of them, which the fit is of
 
     @property
     def explains(self) -> bool:
         """Whether less than half of the elite's variance is left over."""
-        return self._form is None or self._form.tau < 1.0
+        return self._fit is None or self._fit.form.tau < 1.0
 
     def observe(self, view: View, x: FloatArray, y: float, *, asked: FloatArray) -> float:
         """Change more coordinates after a success, fewer after a failure; see `Searcher`."""
@@ -89,6 +98,26 @@ class Additive:
     def suggest(self, view: View, pending: FloatArray, rng: np.random.Generator) -> FloatArray | None:
         """The best point with some coordinates moved to where the model expects most."""
         d = self._dim
+        again = view.newest == self._newest and self._fit is not None
+        fit = self._fit if again else self._model(view)
+        if fit is None:
+            return None
+        best = fit.X[0]
+        x: FloatArray = best.copy()
+        mask = rng.random(d) < self._share
+        if not mask.any():
+            mask[rng.integers(d)] = True
+        beta = 0.0 if again else float(rng.choice(BETAS))  # a bound takes a solve for each coordinate
+        n_grid, n_random = (GRID_AGAIN, RANDOM_AGAIN) if again else (GRID, RANDOM)
+        for j in np.flatnonzero(mask):
+            values = np.concatenate([np.linspace(0.0, 1.0, n_grid), rng.random(n_random)])
+            x[j] = _lowest(values, fit.X[:, j], best[j], d, fit, beta)
+        if np.array_equal(x, best):
+            x = np.clip(x + mask * rng.normal(0.0, 0.05, d), 0.0, 1.0)
+        return x
+
+    def _model(self, view: View) -> _Fit | None:
+        """Fit to the elite of a view; None where that is too small."""
         keep = view.origin != self._foreign
         keep[view.best] = True
         seen = view.only(keep)
@@ -96,40 +125,29 @@ class Additive:
         if len(elite) < 4:
             return None
         X, y = np.ascontiguousarray(seen.X[elite]), seen.y[elite]
-        again = view.newest == self._newest
-        if not again or self._factor is None or self._form is None:
-            if self._form is None or self._age % REFIT == 0:
-                self._form = _largest_likelihood(X, y, self._form)
-            self._newest, self._age = view.newest, self._age + 1
-            A = _covariance(X, self._form.lengthscale, self._form.shared)
-            A[np.diag_indices(len(X))] += self._form.tau + 1e-9
-            self._factor = Factor(A)
-        form, factor = self._form, self._factor
-        a = factor.solve(-warp(y, form.power)[0])
-        x: FloatArray = X[0].copy()
-        mask = rng.random(d) < self._share
-        if not mask.any():
-            mask[rng.integers(d)] = True
-        beta = 0.0 if again else float(rng.choice(BETAS))  # a bound takes a solve for each coordinate
-        for j in np.flatnonzero(mask):
-            values = np.concatenate([np.linspace(0.0, 1.0, GRID), rng.random(RANDOM)])
-            x[j] = _lowest(values, X[:, j], X[0, j], d, form, factor, a, beta)
-        if np.array_equal(x, X[0]):
-            x = np.clip(x + mask * rng.normal(0.0, 0.05, d), 0.0, 1.0)
-        return x
+        form = None if self._fit is None else self._fit.form
+        if form is None or self._age % REFIT == 0:
+            form = _largest_likelihood(X, y, form)
+        self._newest, self._age = view.newest, self._age + 1
+        A = _covariance(X, form.lengthscale, form.shared)
+        A[np.diag_indices(len(X))] += form.tau + 1e-9
+        factor = Factor(A)
+        self._fit = _Fit(form, X, factor, factor.solve(-warp(y, form.power)[0]))
+        return self._fit
 
 
 def _lowest(
-    values: FloatArray, column: FloatArray, now: float, d: int, form: _Form, factor: Factor, a: FloatArray, beta: float
+    values: FloatArray, column: FloatArray, now: float, d: int, fit: _Fit, beta: float
 ) -> float:
     """The value of a coordinate whose change in the sum has the lowest confidence bound."""
+    form = fit.form
     kernel = Kernel("rbf", np.array([form.lengthscale]), 1.0 / d)
     here = np.array([[now]])
     points = np.ascontiguousarray(column[:, None])
     change = kernel(points, values[:, None]) - kernel(points, here)  # (n, m)
-    mean = (change * a[:, None]).sum(axis=0)
+    mean = (change * fit.weights[:, None]).sum(axis=0)
     if beta > 0.0:
-        V = factor.whiten(change)
+        V = fit.factor.whiten(change)
         prior = 2.0 / d - 2.0 * kernel(values[:, None], here)[:, 0]
         mean = mean - beta * np.sqrt(np.maximum(prior - (V * V).sum(axis=0), 0.0) * form.variance)
     return float(values[int(np.argmin(mean))])

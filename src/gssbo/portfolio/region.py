@@ -45,7 +45,7 @@ N_BASINS, SAME_BASIN = 20, 0.05  # starts of walks to other basins; distance of 
 N_CANDIDATES, N_POLISHED, POLISH = 1000, 2, 15
 SPREAD_OUT, ELSEWHERE = 0.5, 0.25  # shares of a stalled search: of a few uniform points the best; in other basins
 N_DRAWN = 5  # those few
-N_AGAIN = 60  # candidates for a further suggestion from the same model
+N_AGAIN, POLISH_AGAIN = 60, 8  # for a further suggestion from the same model
 MOST_PENDING = 100  # points whose values are awaited that count, those nearest to the best point
 NOISY = 1e-3  # noise variance from which the best point is the one of the best mean
 
@@ -125,8 +125,9 @@ class Region:
         order = np.argsort(-scores, kind="stable")[: 1 if again else N_POLISHED]
         found: FloatArray = candidates[order[0]]
         value = float(scores[order[0]])
+        most = POLISH_AGAIN if again else POLISH
         for i in order:
-            x, height = gp.climb_log_expected_improvement(candidates[i], level, low, high, max_evaluations=POLISH)
+            x, height = gp.climb_log_expected_improvement(candidates[i], level, low, high, max_evaluations=most)
             if height > value:
                 found, value = x, height
         return found

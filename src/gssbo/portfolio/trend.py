@@ -49,6 +49,17 @@ class _Form(NamedTuple):
     variance: float
 
 
+class _Fit(NamedTuple):
+    """A model of a view."""
+
+    form: _Form
+    centre: FloatArray  # c
+    width: FloatArray  # w
+    U: FloatArray
+    z: FloatArray  # warped responses
+    factor: Factor
+
+
 class Trend:
     """See the module; `Searcher` for the methods.
 
@@ -63,14 +74,14 @@ class Trend:
     def __init__(self, dim: int, wide: tuple[int, ...]) -> None:
         self._dim, self._wide = dim, wide
         self._radius = 1.0
-        self._form: _Form | None = None
+        self._fit: _Fit | None = None
         self._age = 0  # views since the first
-        self._newest = -1  # of the latest of them
+        self._newest = -1  # of the latest of them, which the fit is of
 
     @property
     def explains(self) -> bool:
         """Whether at most half of the elite's variance is left over."""
-        return self._form is None or self._form.tau <= 1.0
+        return self._fit is None or self._fit.form.tau <= 1.0
 
     def _own(self, view: View) -> View:
         keep = np.isin(view.origin, self._wide)
@@ -84,11 +95,21 @@ class Trend:
 
     def suggest(self, view: View, pending: FloatArray, rng: np.random.Generator) -> FloatArray | None:
         """The minimiser of a posterior draw of the trend."""
-        d = self._dim
+        fit = self._fit if view.newest == self._newest else self._model(view)
+        if fit is None:
+            return None
+        g, H = _draw(fit, rng)
+        low, high = -fit.centre / fit.width, (1.0 - fit.centre) / fit.width
+        u, _ = minimize_in_ball(g, H, self._radius * np.sqrt(self._dim), low, high)
+        x: FloatArray = np.clip(fit.centre + fit.width * u, 0.0, 1.0)
+        return x
+
+    def _model(self, view: View) -> _Fit | None:
+        """Fit to the elite of a view; None where that is too small."""
         keep = np.isin(view.origin, self._wide)
         keep[view.best] = True
         seen = view.only(keep)
-        size = min(len(seen.y), max(4 * d + 20, 50), MOST)
+        size = min(len(seen.y), max(4 * self._dim + 20, 50), MOST)
         elite = np.argsort(-seen.y, kind="stable")[:size]
         if size < 4:
             return None
@@ -97,15 +118,15 @@ class Trend:
         width = np.maximum(X.std(axis=0), 1e-12)
         width = np.maximum(width, 1e-3 * width.max())
         U = (X - centre) / width
-        if view.newest != self._newest:
-            if self._form is None or self._age % REFIT == 0:
-                self._form = _largest_likelihood(U, y)
-            self._newest, self._age = view.newest, self._age + 1
-        assert self._form is not None
-        g, H = _draw(self._form, U, y, rng)
-        u, _ = minimize_in_ball(g, H, self._radius * np.sqrt(d), -centre / width, (1.0 - centre) / width)
-        x: FloatArray = np.clip(centre + width * u, 0.0, 1.0)
-        return x
+        form = None if self._fit is None else self._fit.form
+        if form is None or self._age % REFIT == 0:
+            form = _largest_likelihood(U, y)
+        self._newest, self._age = view.newest, self._age + 1
+        G, forms = _covariances(U)
+        A = OFFSET + G + form.curvature * forms[form.products]
+        A[np.diag_indices(size)] += form.tau + 1e-12
+        self._fit = _Fit(form, centre, width, U, warp(y, form.power)[0], Factor(A))
+        return self._fit
 
 
 def _covariances(U: FloatArray) -> tuple[FloatArray, dict[bool, FloatArray]]:
@@ -141,13 +162,10 @@ def _largest_likelihood(U: FloatArray, y: FloatArray) -> _Form:
     return found
 
 
-def _draw(form: _Form, U: FloatArray, y: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+def _draw(fit: _Fit, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
     """Gradient and Hessian at u = 0 of a draw from the posterior: a prior draw, corrected by what it misses."""
+    form, U = fit.form, fit.U
     n, d = U.shape
-    z, _ = warp(y, form.power)
-    G, forms = _covariances(U)
-    A = OFFSET + G + form.curvature * forms[form.products]
-    A[np.diag_indices(n)] += form.tau + 1e-12
     std = np.sqrt(form.variance)
     slope = std * rng.standard_normal(d) / np.sqrt(d)
     offset = std * np.sqrt(OFFSET) * rng.standard_normal()
@@ -159,7 +177,7 @@ def _draw(form: _Form, U: FloatArray, y: FloatArray, rng: np.random.Generator) -
         squares = std * np.sqrt(form.curvature / d) * rng.standard_normal(d)
         bent = (U * U * squares).sum(axis=1)
     noise = std * np.sqrt(form.tau) * rng.standard_normal(n)
-    a = Factor(A).solve(-z - offset - (U * slope).sum(axis=1) - bent - noise)
+    a = fit.factor.solve(-fit.z - offset - (U * slope).sum(axis=1) - bent - noise)
     g = slope + (U * a[:, None]).sum(axis=0) / d
     if form.products:
         return g, 2.0 * bend + form.curvature / d * product(U * a[:, None], U)

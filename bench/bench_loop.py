@@ -4,6 +4,7 @@ import pytest
 
 from bench.workloads import loop
 
+STEPS = (50, 99, 100, 101, 200)
 PATHS = ["gssbo", loop.SKLEARN]
 
 
@@ -31,9 +32,16 @@ def bench_powell50(measure, path):
     measure(loop.iterations, "powell50", 101, 1, path=path)
 
 
-@pytest.mark.parametrize("n", [50, 99, 100, 101, 200])
-def bench_ask(measure, n):
-    measure(loop.ask, n)
+@pytest.mark.parametrize("method", [None, "box"])
+@pytest.mark.parametrize("n", STEPS)
+def bench_ask(measure, n, method):
+    measure(loop.ask, n, sizes=STEPS, method=method)
+
+
+@pytest.mark.parametrize("path", ["gssbo", "ask(1)"])
+@pytest.mark.parametrize("problem", ["hartmann6", "levy20"])
+def bench_batch(measure, problem, path):
+    measure(loop.batch, problem, path=path)
 
 
 @pytest.mark.parametrize("path", ["gssbo", "one thread"])

@@ -5,9 +5,10 @@ import pytest
 from bench.workloads import loop
 
 
+@pytest.mark.parametrize("options", [{}, {"method": "box"}], ids=["defaults", "box"])
 @pytest.mark.parametrize("n", [1_000, 10_000, 100_000])
-def bench_bulk_ask(measure, n):
-    measure(loop.bulk_ask, n)
+def bench_bulk_ask(measure, n, options):
+    measure(loop.bulk_ask, n, **options)
 
 
 @pytest.mark.parametrize("chunks", [1, 100])

@@ -17,8 +17,8 @@ LONGEST = 1.0  # seconds a path may take beyond its first call
 
 
 @functools.lru_cache(maxsize=1)
-def _verified(build: Callable[..., Workload], *sizes: Any) -> Workload:
-    workload = build(*sizes)
+def _verified(build: Callable[..., Workload], *sizes: Any, **options: Any) -> Workload:
+    workload = build(*sizes, **options)
     workload.verify()
     return workload
 
@@ -31,9 +31,9 @@ def measure(benchmark: Any) -> Callable[..., None]:
     part of the time shown here, for us and for the reference alike; `bench.report` leaves it out.
     """
 
-    def run(build: Callable[..., Workload], *sizes: Any, path: str = "gssbo", threads: int = 1) -> None:
+    def run(build: Callable[..., Workload], *sizes: Any, path: str = "gssbo", threads: int = 1, **options: Any) -> None:
         with threadpool_limits(threads, user_api="blas"):
-            workload = _verified(build, *sizes)
+            workload = _verified(build, *sizes, **options)
             benchmark.group = f"{workload.name}, BLAS threads: {threads}"
             benchmark.name = path
             benchmark.extra_info.update(path=path, blas_threads=threads, calls_are=workload.per)

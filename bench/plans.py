@@ -64,6 +64,7 @@ class Plan(NamedTuple):
 
 STEPS = (50, 99, 100, 101, 200)
 BULK = (1_000, 10_000, 100_000)
+OURS = (None, "box")  # methods of the optimizer; None is the default
 
 BOUNDS = (
     Bound(
@@ -72,17 +73,23 @@ BOUNDS = (
         True,
         4.5,
     ),
-    Bound(
-        f"largest jump of ask between n = {', '.join(map(str, STEPS))}",
-        tuple(f"ask, defaults, hartmann6, n={n}" for n in STEPS),
-        True,
-        2.0,
+    *(
+        Bound(
+            f"largest jump of ask, {method or 'defaults'}, between n = {', '.join(map(str, STEPS))}",
+            tuple(f"ask, {method or 'defaults'}, hartmann6, n={n}" for n in STEPS),
+            True,
+            2.0,
+        )
+        for method in OURS
     ),
-    Bound(
-        f"slowest over fastest ask, n = {', '.join(f'{n:,}' for n in BULK)}",
-        tuple(f"ask, told in bulk, hartmann6, n={n:,}" for n in BULK),
-        False,
-        1.3,
+    *(
+        Bound(
+            f"slowest over fastest ask, {options.get('method', 'defaults')}, n = {', '.join(f'{n:,}' for n in BULK)}",
+            tuple(loop.bulk_name(n, **options) for n in BULK),
+            False,
+            1.3,
+        )
+        for options in ({}, {"method": "box"})
     ),
 )
 
@@ -128,9 +135,11 @@ def _parts(
         Section(
             "History length, telling, importing",
             (
-                *(lambda n=n: loop.ask(n, seeds=seeds) for n in STEPS),
+                *(lambda m=m, n=n: loop.ask(n, seeds=seeds, sizes=STEPS, method=m) for m in OURS for n in STEPS),
                 *(lambda n=n: loop.bulk_ask(n) for n in BULK),
-                *(lambda n=n: loop.bulk_ask(n, rule="residual", size=200) for n in BULK[1:]),
+                *(lambda n=n: loop.bulk_ask(n, method="box") for n in BULK),
+                *(lambda n=n: loop.bulk_ask(n, **loop.RESIDUAL_200) for n in BULK[1:]),
+                *(lambda p=p: loop.batch(p) for p in ("hartmann6", "levy20")),
                 lambda: loop.tell(100_000, 20),
                 lambda: loop.tell(100_000, 20, 100),
                 lambda: loop.threads(asks),
@@ -179,7 +188,7 @@ QUICK = Plan(
             ("powell50", 101, 1, "GSSBO"),
         ),
         asks=8,
-        seeds=3,
+        seeds=8,
     ),
     BOUNDS,
     repetitions=5,
@@ -198,7 +207,7 @@ FULL = Plan(
             *(("powell50", n, 1, "full-data GP-UCB", 100, False) for n in SLICES),
         ),
         asks=50,
-        seeds=5,
+        seeds=20,
     ),
     BOUNDS,
     repetitions=15,
@@ -225,8 +234,9 @@ TINY = Plan(
                 lambda: dense.gram(20, 3),
                 lambda: dense.cross(20, 30, 3),
                 lambda: loop.ask(22, seeds=2),
-                lambda: loop.bulk_ask(30),
-                lambda: loop.bulk_ask(60, rule="residual", size=25),
+                lambda: loop.bulk_ask(30, count=2),
+                lambda: loop.bulk_ask(60, count=2, method="box", rule="residual", subset_size=25),
+                lambda: loop.batch("hartmann6", 30, size=3, subset_size=25, seeds=2),
                 lambda: loop.tell(50, 3),
                 lambda: loop.tell(50, 3, 7),
             ),

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 import gssbo
 from bench import sklearn_path
-from bench.workloads.base import Disagreement, Target, Work, Workload, require_equal
+from bench.workloads.base import Disagreement, Target, Timed, Work, Workload, require_equal, timed
 from bench.workloads.inputs import history, unit_box
 from gssbo import reference
 from gssbo.gp import GaussianProcess
@@ -122,24 +122,38 @@ def iterations(
     )
 
 
-def ask(n: int, problem: str = "hartmann6", seeds: int = 5) -> Workload:
-    """A suggestion of the box with n observations held, its defaults, mean over the seeds."""
-    X, y = history(problem, n)
-    prepared = []
+@functools.lru_cache(maxsize=1)
+def _along_runs(
+    problem: str, seeds: int, sizes: tuple[int, ...], **options: Any
+) -> dict[int, list[tuple[gssbo.Optimizer, np.ndarray]]]:
+    """By size n: optimizers of runs of their own with n - 1 told, and the point that they suggest next."""
+    fun = get_problem(problem)
+    found: dict[int, list[tuple[gssbo.Optimizer, np.ndarray]]] = {n: [] for n in sizes}
     for seed in range(seeds):
-        optimizer = gssbo.Optimizer(unit_box(X.shape[1]), method="box", maximize=True, rng=seed)
-        optimizer.tell(X[: n - 1], y[: n - 1])
-        optimizer.ask()
-        prepared.append(optimizer)
+        optimizer = gssbo.Optimizer(fun.bounds, rng=seed, **options)
+        for n in range(1, max(sizes) + 1):
+            x = optimizer.ask()
+            if n in found:
+                found[n].append((copy.deepcopy(optimizer), x))
+            optimizer.tell(x, fun(x))
+    return found
+
+
+def ask(
+    n: int, problem: str = "hartmann6", seeds: int = 20, sizes: tuple[int, ...] = (), method: str | None = None
+) -> Workload:
+    """A suggestion with n observations told, mean over runs of different seeds; the runs go on to the largest size."""
+    fun = get_problem(problem)
+    prepared = _along_runs(problem, seeds, sizes or (n,), method=method)[n]
     ready: list[gssbo.Optimizer] = []
 
     def before() -> None:
-        ready[:] = copy.deepcopy(prepared)
-        for optimizer in ready:
-            optimizer.tell(X[n - 1], y[n - 1])
+        ready[:] = [copy.deepcopy(optimizer) for optimizer, _ in prepared]
+        for optimizer, (_, x) in zip(ready, prepared, strict=True):
+            optimizer.tell(x, fun(x))
 
     return Workload(
-        name=f"ask, defaults, {problem}, n={n}",
+        name=f"ask, {method or 'defaults'}, {problem}, n={n}",
         unit="ms",
         ours=lambda: [optimizer.ask() for optimizer in ready],
         references={},
@@ -148,30 +162,78 @@ def ask(n: int, problem: str = "hartmann6", seeds: int = 5) -> Workload:
     )
 
 
-def bulk_ask(n: int, problem: str = "hartmann6", rule: str = "vector", size: int = 100) -> Workload:
-    """A suggestion after n uniform observations told in bulk, defaults but for rule and M: automatic pool."""
+def batch(problem: str, n: int = 400, size: int = 16, subset_size: int = 200, seeds: int = 4) -> Workload:
+    """A call for several suggestions by the portfolio, beside one for a single one.
+
+    Means over runs of its own, and over a dozen histories of each: who is asked, and what that costs, is drawn.
+    """
     fun = get_problem(problem)
-    X = reference.to_user(np.random.default_rng(0).random((n, fun.dim)), np.asarray(fun.bounds, dtype=float))
-    optimizer = gssbo.Optimizer(fun.bounds, method="box", rng=0, rule=rule, subset_size=size)
-    optimizer.tell(X, fun(X))
-    last: list[np.ndarray] = [optimizer.ask()]
+    sizes = tuple(range(n, n + 12))
+    runs = _along_runs(problem, seeds, sizes, method="portfolio", subset_size=subset_size)
+    prepared = [each for n_told in sizes for each in runs[n_told]]
+    ready: list[gssbo.Optimizer] = []
 
     def before() -> None:
-        optimizer.tell(last[0], fun(last[0]))
+        ready[:] = [copy.deepcopy(optimizer) for optimizer, _ in prepared]
+        for optimizer, (_, x) in zip(ready, prepared, strict=True):
+            optimizer.tell(x, fun(x))
 
-    def ours() -> np.ndarray:
-        last[0] = optimizer.ask()
-        return last[0]
+    def single() -> Timed:
+        before()
+        return timed(lambda: [optimizer.ask() for optimizer in ready])
 
-    changed = "" if (rule, size) == ("vector", 100) else f"{rule} rule, M={size}, "
+    def check(points: Any, _: Mapping[str, Any]) -> None:
+        for each in points:
+            if len(np.unique(each, axis=0)) != size:
+                raise Disagreement(f"{size} suggestions are not {size} points: {each!r}")
+
     return Workload(
-        name=f"ask, told in bulk, {changed}{problem}, n={n:,}",
+        name=f"ask({size}), portfolio, M={subset_size}, {problem}, n={n}",
+        unit="ms",
+        ours=lambda: [optimizer.ask(size) for optimizer in ready],
+        references={"ask(1)": single},
+        check=check,
+        targets=(Target("ask(1)", 1 / 4),) if size == 16 else (),
+        before=before,
+        per=len(prepared),
+    )
+
+
+def bulk_ask(n: int, problem: str = "hartmann6", count: int = 20, seeds: int = 4, **options: Any) -> Workload:
+    """A suggestion after n uniform observations told in bulk, mean over runs and over `count` of them told in turn.
+
+    `options` are keyword arguments of `gssbo.Optimizer`; none is the optimizer with all its defaults.
+    """
+    fun = get_problem(problem)
+    X = reference.to_user(np.random.default_rng(0).random((n, fun.dim)), np.asarray(fun.bounds, dtype=float))
+    optimizers = [gssbo.Optimizer(fun.bounds, rng=seed, **options) for seed in range(seeds)]
+    for optimizer in optimizers:
+        optimizer.tell(X, fun(X))
+        optimizer.ask()  # the first model of so many is a cold one
+
+    def ours() -> None:
+        for optimizer in optimizers:
+            for _ in range(count):
+                x = optimizer.ask()
+                optimizer.tell(x, fun(x))
+
+    return Workload(
+        name=bulk_name(n, problem, **options),
         unit="ms",
         ours=ours,
         references={},
-        targets=(Target(seconds=0.06),) if (n, rule, size) == (100_000, "residual", 200) else (),
-        before=before,
+        targets=(Target(seconds=0.06),) if (n, options) == (100_000, RESIDUAL_200) else (),
+        per=seeds * count,
     )
+
+
+RESIDUAL_200: dict[str, Any] = {"method": "box", "rule": "residual", "subset_size": 200}
+
+
+def bulk_name(n: int, problem: str = "hartmann6", **options: Any) -> str:
+    """Name of the workload that `bulk_ask` makes."""
+    said = ", ".join(f"{name}={value}" if name != "method" else str(value) for name, value in options.items())
+    return f"ask and tell, {said or 'defaults'}, {problem}, {n:,} told in bulk"
 
 
 def tell(n: int, d: int, chunks: int = 1) -> Workload:

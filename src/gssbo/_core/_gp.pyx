@@ -33,32 +33,13 @@ from gssbo._core._simd cimport (
 cdef const gssbo_simd_table *simd = gssbo_simd()
 
 cdef enum:
-    CHUNK = 128     # candidates scored at once; a multiple of GSSBO_PAD
-    ROW = 144       # their distance in memory: at a power of two the rows of a column would share few cache sets
+    CHUNK = 128         # candidates scored at once; a multiple of GSSBO_PAD
+    GROUP = 4           # observations whose distances to them are found together
+    ROW = 144           # their distance in memory: at a power of two the rows of a column would share few cache sets
+    COORDINATES = 8     # of all points that stay in the first-level cache, beside
+    WEIGHTS = 2048      # weights of pairs
 
 cdef double LOG_2PI = 1.8378770664093454836
-
-
-cdef void scale(
-    Py_ssize_t n,
-    Py_ssize_t d,
-    const double *X,                # IN (n, d)
-    const double *centre,           # IN (d,)
-    const double *lengthscale,      # IN (d,)
-    Py_ssize_t ld,
-    double *rows,                   # OUT (n, d), (X - centre) / lengthscale; may be NULL
-    double *columns,                # OUT (d, ld), its transpose, zeros from n on
-) noexcept nogil:
-    cdef Py_ssize_t i, k
-    cdef double value
-    for k in range(d):
-        for i in range(n):
-            value = (X[i * d + k] - centre[k]) / lengthscale[k]
-            columns[k * ld + i] = value
-            if rows != NULL:
-                rows[i * d + k] = value
-        for i in range(n, ld):
-            columns[k * ld + i] = 0.0
 
 
 cdef void upper_gram(
@@ -73,15 +54,17 @@ cdef void upper_gram(
     double *K,                      # OUT (n, ld), upper triangle; padding zero
     double *radial,                 # OUT (n, ld), upper triangle; may be NULL
 ) noexcept nogil:
-    cdef Py_ssize_t i, left
-    for i in range(n):
-        left = i // GSSBO_PAD * GSSBO_PAD
-        simd.squared_distances(n - left, d, columns + left, ld, rows + i * d, K + i * ld + left)
-        simd.kernel_values(kind, n - left, variance, K + i * ld + left,
-                           NULL if radial == NULL else radial + i * ld + left)
-        K[i * ld + i] = variance + diagonal[i]
-        if n < ld:
-            memset(K + i * ld + n, 0, (ld - n) * sizeof(double))
+    cdef Py_ssize_t block, i, left, size
+    for block in range((n + GSSBO_PAD - 1) // GSSBO_PAD):
+        left = block * GSSBO_PAD
+        size = min(<Py_ssize_t> GSSBO_PAD, n - left)
+        simd.distance_rows(size, n - left, d, columns + left, ld, rows + left * d, K + left * ld + left, ld)
+        for i in range(left, left + size):
+            simd.kernel_values(kind, n - left, variance, K + i * ld + left,
+                               NULL if radial == NULL else radial + i * ld + left)
+            K[i * ld + i] = variance + diagonal[i]
+            if n < ld:
+                memset(K + i * ld + n, 0, (ld - n) * sizeof(double))
 
 
 cdef bint factor(
@@ -152,7 +135,7 @@ def fit(
     cdef double *strips = columns + ld * d
     cdef double value
     with nogil:
-        scale(n, d, &X[0, 0], &X[0, 0], &lengthscale[0], ld, rows, columns)
+        simd.scale(n, d, &X[0, 0], &X[0, 0], &lengthscale[0], ld, rows, columns)
         upper_gram(kind, n, d, rows, columns, variance, &diagonal[0], ld, &U[0, 0], NULL)
         value = factor_and_solve(n, &z[0], ld, &U[0, 0], &alpha[0], strips)
     free(rows)
@@ -162,7 +145,7 @@ def fit(
 cdef Py_ssize_t likelihood_work(Py_ssize_t n, Py_ssize_t d) noexcept nogil:
     """Elements of scratch `likelihood` needs."""
     cdef Py_ssize_t ld = gssbo_padded(n)
-    return 3 * n * ld + (n + ld + GSSBO_LANES + 1) * d + 2 * ld + gssbo_inverse_scratch(n)
+    return 3 * n * ld + (n + ld + GSSBO_LANES + 1) * d + 2 * ld + WEIGHTS + gssbo_inverse_scratch(n)
 
 
 cdef double likelihood(
@@ -178,7 +161,9 @@ cdef double likelihood(
     double *gradient,               # OUT (d + 2,), dL/dtheta
 ) noexcept nogil:
     """L and its gradient; NaN when K_y is not positive definite in doubles."""
-    cdef Py_ssize_t ld = gssbo_padded(n), i, j, left
+    cdef Py_ssize_t ld = gssbo_padded(n), block, first, part, i, j, k, left
+    # Rows of pairs whose weights are at hand; few coordinates stay in the cache as they are.
+    cdef Py_ssize_t panel = 1 if d <= COORDINATES else max(<Py_ssize_t> 1, WEIGHTS // ld)
     cdef double *K = work
     cdef double *radial = K + n * ld
     cdef double *P = radial + n * ld
@@ -188,29 +173,38 @@ cdef double likelihood(
     cdef double *lanes = lengthscale + d
     cdef double *alpha = lanes + GSSBO_LANES * d
     cdef double *weight = alpha + ld
-    cdef double *scratch = weight + ld
+    cdef double *scratch = weight + ld + WEIGHTS
+    cdef double *w
     cdef double value, noise = exp(theta[d + 1]), fit_term = 0.0, trace = 0.0, extra = 0.0
     for i in range(d):
         lengthscale[i] = exp(theta[i])
     for i in range(n):
         weight[i] = noise * factors[i] + known[i]
-    scale(n, d, X, X, lengthscale, ld, rows, columns)
+    simd.scale(n, d, X, X, lengthscale, ld, rows, columns)
     upper_gram(kind, n, d, rows, columns, exp(theta[d]), weight, ld, K, radial)
     value = factor_and_solve(n, z, ld, K, alpha, scratch)
     if value != value:
         return value
     simd.invert(n, K, ld, P, ld, scratch)
     memset(lanes, 0, GSSBO_LANES * d * sizeof(double))
-    for i in range(n):
-        fit_term += alpha[i] * z[i]
-        trace += (alpha[i] * alpha[i] - P[i * ld + i]) * factors[i]
-        extra += (alpha[i] * alpha[i] - P[i * ld + i]) * known[i]
-        # Whole vectors: weights of the columns up to i and of the padding are zero.
-        left = (i + 1) // GSSBO_LANES * GSSBO_LANES
-        memset(weight, 0, (ld - left) * sizeof(double))
-        simd.likelihood_weights(n - i - 1, alpha[i], alpha + i + 1, P + i * ld + i + 1, radial + i * ld + i + 1,
-                                weight + i + 1 - left)
-        simd.weighted_squares(n - left, d, columns + left, ld, rows + i * d, weight, lanes)
+    for block in range((n + panel - 1) // panel):
+        first = block * panel
+        for i in range(first, min(first + panel, n)):
+            fit_term += alpha[i] * z[i]
+            trace += (alpha[i] * alpha[i] - P[i * ld + i]) * factors[i]
+            extra += (alpha[i] * alpha[i] - P[i * ld + i]) * known[i]
+            # Whole vectors: weights of the columns up to i and of the padding are zero.
+            left = (i + 1) // GSSBO_LANES * GSSBO_LANES
+            w = weight + (i - first) * ld
+            memset(w, 0, (ld - left) * sizeof(double))
+            simd.likelihood_weights(n - i - 1, alpha[i], alpha + i + 1, P + i * ld + i + 1,
+                                    radial + i * ld + i + 1, w + i + 1 - left)
+        for part in range((d + COORDINATES - 1) // COORDINATES):
+            k = part * COORDINATES
+            for i in range(first, min(first + panel, n)):
+                left = (i + 1) // GSSBO_LANES * GSSBO_LANES
+                simd.weighted_squares(n - left, min(<Py_ssize_t> COORDINATES, d - k), columns + k * ld + left, ld,
+                                      rows + i * d + k, weight + (i - first) * ld, lanes + k * GSSBO_LANES)
     for i in range(d):
         gradient[i] = 0.0
         for j in range(GSSBO_LANES):
@@ -262,11 +256,12 @@ def posterior(
     """
     cdef Py_ssize_t n = X.shape[0], d = X.shape[1], m = candidates.shape[0], ld = U.shape[1]
     cdef Py_ssize_t block, first, size, i, j
-    cdef double *rows = <double *> malloc(((n + CHUNK) * d + (n + 2) * ROW + gssbo_factor_scratch(n))
+    cdef double *rows = <double *> malloc(((n + 2 * CHUNK) * d + (n + 2) * ROW + gssbo_factor_scratch(n))
                                           * sizeof(double))
     if rows == NULL:
         raise MemoryError
-    cdef double *columns = rows + n * d
+    cdef double *scaled = rows + n * d
+    cdef double *columns = scaled + CHUNK * d
     cdef double *V = columns + CHUNK * d
     cdef double *sums = V + n * ROW
     cdef double *squares = sums + ROW
@@ -280,11 +275,12 @@ def posterior(
         for block in range((m + CHUNK - 1) // CHUNK):
             first = block * CHUNK
             size = min(<Py_ssize_t> CHUNK, m - first)
-            scale(size, d, &candidates[first, 0], &X[0, 0], &lengthscale[0], CHUNK, NULL, columns)
+            simd.scale(size, d, &candidates[first, 0], &X[0, 0], &lengthscale[0], CHUNK, scaled, columns)
             memset(sums, 0, 2 * ROW * sizeof(double))
             for i in range(n):
                 v = V + i * ROW
-                simd.squared_distances(CHUNK, d, columns, CHUNK, rows + i * d, v)
+                if i % GROUP == 0:
+                    simd.distance_rows(min(<Py_ssize_t> GROUP, n - i), CHUNK, d, columns, CHUNK, rows + i * d, v, ROW)
                 simd.kernel_values(kind, CHUNK, variance, v, NULL)
                 simd.add_scaled(CHUNK, alpha[i], v, sums)
             simd.solve_transposed(n, CHUNK, &U[0, 0], ld, strips, V, ROW)
@@ -308,12 +304,14 @@ def posterior_mean(
 ):
     """Posterior mean, to the bit that of `posterior`, without the triangular solve: half the work."""
     cdef Py_ssize_t n = X.shape[0], d = X.shape[1], m = candidates.shape[0], block, first, size, i, j
-    cdef double *rows = <double *> malloc(((n + CHUNK) * d + 3 * CHUNK) * sizeof(double))
+    cdef double *rows = <double *> malloc(((n + 2 * CHUNK) * d + (GROUP + 2) * CHUNK) * sizeof(double))
     if rows == NULL:
         raise MemoryError
-    cdef double *columns = rows + n * d
-    cdef double *k = columns + CHUNK * d
-    cdef double *sums = k + CHUNK
+    cdef double *scaled = rows + n * d
+    cdef double *columns = scaled + CHUNK * d
+    cdef double *group = columns + CHUNK * d
+    cdef double *sums = group + GROUP * CHUNK
+    cdef double *k
     cdef double *largest = sums + CHUNK
     with nogil:
         for i in range(n):
@@ -322,10 +320,12 @@ def posterior_mean(
         for block in range((m + CHUNK - 1) // CHUNK):
             first = block * CHUNK
             size = min(<Py_ssize_t> CHUNK, m - first)
-            scale(size, d, &candidates[first, 0], &X[0, 0], &lengthscale[0], CHUNK, NULL, columns)
+            simd.scale(size, d, &candidates[first, 0], &X[0, 0], &lengthscale[0], CHUNK, scaled, columns)
             memset(sums, 0, 2 * CHUNK * sizeof(double))
             for i in range(n):
-                simd.squared_distances(CHUNK, d, columns, CHUNK, rows + i * d, k)
+                k = group + i % GROUP * CHUNK
+                if i % GROUP == 0:
+                    simd.distance_rows(min(<Py_ssize_t> GROUP, n - i), CHUNK, d, columns, CHUNK, rows + i * d, k, CHUNK)
                 simd.kernel_values(kind, CHUNK, variance, k, NULL)
                 simd.add_scaled_and_max(CHUNK, alpha[i], k, sums, largest)
             for j in range(size):

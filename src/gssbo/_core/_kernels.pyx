@@ -21,33 +21,6 @@ cdef const gssbo_simd_table *simd = gssbo_simd()
 KINDS = {"rbf": 0, "matern32": 1, "matern52": 2}
 
 
-cdef void scaled_rows(
-    const double[:, ::1] X,             # IN (n, d)
-    const double *centre,               # IN (d,)
-    const double[::1] lengthscale,      # IN (d,)
-    double *rows,                       # OUT (n, d), (X - centre) / lengthscale
-) noexcept nogil:
-    cdef Py_ssize_t i, k, d = X.shape[1]
-    for i in range(X.shape[0]):
-        for k in range(d):
-            rows[i * d + k] = (X[i, k] - centre[k]) / lengthscale[k]
-
-
-cdef void scaled_columns(
-    const double[:, ::1] X,             # IN (n, d)
-    const double *centre,               # IN (d,)
-    const double[::1] lengthscale,      # IN (d,)
-    Py_ssize_t ld,
-    double *columns,                    # OUT (d, ld), ((X - centre) / lengthscale).T, zeros from n on
-) noexcept nogil:
-    cdef Py_ssize_t i, k
-    for k in range(X.shape[1]):
-        for i in range(X.shape[0]):
-            columns[k * ld + i] = (X[i, k] - centre[k]) / lengthscale[k]
-        for i in range(X.shape[0], ld):
-            columns[k * ld + i] = 0.0
-
-
 def gram(
     int kind,
     const double[:, ::1] X,             # IN (n, d)
@@ -58,21 +31,22 @@ def gram(
     double[:, ::1] K,                   # OUT (n, ld), upper triangle, or both when `full`; padding zero
 ):
     """K = k(X, X) + diag(diagonal)."""
-    cdef Py_ssize_t n = X.shape[0], d = X.shape[1], ld = K.shape[1], i, j, left
+    cdef Py_ssize_t n = X.shape[0], d = X.shape[1], ld = K.shape[1], block, i, j, left, size
     cdef double *columns = <double *> malloc((ld + n) * d * sizeof(double))
     if columns == NULL:
         raise MemoryError
     cdef double *rows = columns + ld * d
     with nogil:
-        scaled_columns(X, &X[0, 0], lengthscale, ld, columns)
-        scaled_rows(X, &X[0, 0], lengthscale, rows)
-        for i in range(n):
-            left = i // GSSBO_PAD * GSSBO_PAD
-            simd.squared_distances(n - left, d, columns + left, ld, rows + i * d, &K[i, left])
-            simd.kernel_values(kind, n - left, variance, &K[i, left], NULL)
-            K[i, i] = variance + diagonal[i]
-            if n < ld:
-                memset(&K[i, n], 0, (ld - n) * sizeof(double))
+        simd.scale(n, d, &X[0, 0], &X[0, 0], &lengthscale[0], ld, rows, columns)
+        for block in range((n + GSSBO_PAD - 1) // GSSBO_PAD):
+            left = block * GSSBO_PAD
+            size = min(<Py_ssize_t> GSSBO_PAD, n - left)
+            simd.distance_rows(size, n - left, d, columns + left, ld, rows + left * d, &K[left, left], ld)
+            for i in range(left, left + size):
+                simd.kernel_values(kind, n - left, variance, &K[i, left], NULL)
+                K[i, i] = variance + diagonal[i]
+                if n < ld:
+                    memset(&K[i, n], 0, (ld - n) * sizeof(double))
         if full:
             for i in range(n):
                 for j in range(i):
@@ -90,15 +64,16 @@ def cross(
 ):
     """K = k(A, B)."""
     cdef Py_ssize_t n = A.shape[0], m = B.shape[0], d = A.shape[1], ld = K.shape[1], i
-    cdef double *columns = <double *> malloc((ld + n) * d * sizeof(double))
+    cdef double *columns = <double *> malloc((ld + max(n, m)) * d * sizeof(double))
     if columns == NULL:
         raise MemoryError
     cdef double *rows = columns + ld * d
     with nogil:
-        scaled_columns(B, &A[0, 0], lengthscale, ld, columns)
-        scaled_rows(A, &A[0, 0], lengthscale, rows)
+        simd.scale(m, d, &B[0, 0], &A[0, 0], &lengthscale[0], ld, rows, columns)
+        simd.scale(n, d, &A[0, 0], &A[0, 0], &lengthscale[0], 0, rows, NULL)
         for i in range(n):
-            simd.squared_distances(m, d, columns, ld, rows + i * d, &K[i, 0])
+            if i % GSSBO_PAD == 0:
+                simd.distance_rows(min(<Py_ssize_t> GSSBO_PAD, n - i), m, d, columns, ld, rows + i * d, &K[i, 0], ld)
             simd.kernel_values(kind, m, variance, &K[i, 0], NULL)
             if m < ld:
                 memset(&K[i, m], 0, (ld - m) * sizeof(double))

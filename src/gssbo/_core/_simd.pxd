@@ -28,8 +28,12 @@ cdef extern from "simd.h" nogil:
         void (*symmetric_product)(Py_ssize_t n, const double *P, Py_ssize_t ldp, const double *x,
                                   double *y) noexcept nogil
         double (*dot)(Py_ssize_t n, const double *x, const double *y) noexcept nogil
+        void (*scale)(Py_ssize_t n, Py_ssize_t d, const double *X, const double *centre, const double *lengthscale,
+                      Py_ssize_t ld, double *rows, double *columns) noexcept nogil
         void (*squared_distances)(Py_ssize_t n, Py_ssize_t d, const double *XT, Py_ssize_t ldx, const double *x,
                                   double *r2) noexcept nogil
+        void (*distance_rows)(Py_ssize_t m, Py_ssize_t n, Py_ssize_t d, const double *XT, Py_ssize_t ldx,
+                              const double *X, double *R2, Py_ssize_t ldr) noexcept nogil
         void (*kernel_values)(int kind, Py_ssize_t n, double variance, double *r2, double *radial) noexcept nogil
         void (*weighted_squares)(Py_ssize_t n, Py_ssize_t d, const double *XT, Py_ssize_t ldx, const double *x,
                                  const double *w, double *lanes) noexcept nogil

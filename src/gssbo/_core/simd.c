@@ -476,6 +476,20 @@ static double dot(ptrdiff_t n, const double *x, const double *y)
 
 /* ---- kernel rows ------------------------------------------------------------------------------------- */
 
+static void scale(ptrdiff_t n, ptrdiff_t d, const double *X, const double *centre, const double *lengthscale,
+                  ptrdiff_t ld, double *restrict rows, double *restrict columns)
+{
+    for (ptrdiff_t i = 0; i < n; i++)
+        for (ptrdiff_t k = 0; k < d; k++)
+            rows[i * d + k] = (X[i * d + k] - centre[k]) / lengthscale[k];
+    for (ptrdiff_t k = 0; columns && k < d; k++) {
+        for (ptrdiff_t i = 0; i < n; i++)
+            columns[k * ld + i] = rows[i * d + k];
+        for (ptrdiff_t i = n; i < ld; i++)
+            columns[k * ld + i] = 0.0;
+    }
+}
+
 /* STEPS vectors of columns at once: as many independent sums as hide the latency of a multiply-add. */
 #define DISTANCES(STEPS)                                                                                     \
     {                                                                                                        \
@@ -499,6 +513,33 @@ static void squared_distances(ptrdiff_t n, ptrdiff_t d, const double *XT, ptrdif
         DISTANCES(8)
     for (; j < n; j += 2 * W)
         DISTANCES(2)
+}
+
+/* Four points share the columns as they are loaded; every sum is that of squared_distances, to the bit. */
+static void distance_rows(ptrdiff_t m, ptrdiff_t n, ptrdiff_t d, const double *XT, ptrdiff_t ldx, const double *X,
+                          double *R2, ptrdiff_t ldr)
+{
+    ptrdiff_t i = 0;
+    for (; i + 4 <= m; i += 4)
+        for (ptrdiff_t j = 0; j < n; j += 2 * W) {
+            vec a[4][2] = {{{0}}};
+            for (ptrdiff_t k = 0; k < d; k++) {
+                const double *const row = XT + k * ldx + j;
+                const vec left = load(row), right = load(row + W);
+                for (int q = 0; q < 4; q++) {
+                    const double x = X[(i + q) * d + k];
+                    const vec u = left - x, v = right - x;
+                    a[q][0] += u * u;
+                    a[q][1] += v * v;
+                }
+            }
+            for (int q = 0; q < 4; q++) {
+                store(R2 + (i + q) * ldr + j, a[q][0]);
+                store(R2 + (i + q) * ldr + j + W, a[q][1]);
+            }
+        }
+    for (; i < m; i++)
+        squared_distances(n, d, XT, ldx, X + i * d, R2 + i * ldr);
 }
 
 /* exp(-t) for 0 <= t <= 700, to 1 ulp or so. Round t log2(e) to an integer by adding 1.5 * 2^52, reduce by ln 2 in two
@@ -677,7 +718,9 @@ const gssbo_simd_table GSSBO_TABLE = {
     .product_vector = product_vector,
     .symmetric_product = symmetric_product,
     .dot = dot,
+    .scale = scale,
     .squared_distances = squared_distances,
+    .distance_rows = distance_rows,
     .kernel_values = kernel_values,
     .weighted_squares = weighted_squares,
     .likelihood_weights = likelihood_weights,

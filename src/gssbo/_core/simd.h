@@ -61,9 +61,18 @@ typedef struct gssbo_simd_table {
 
     double (*dot)(ptrdiff_t n, const double *x, const double *y);
 
+    /* rows (n, d) = (X - centre) / lengthscale, and columns (d, ld), unless NULL, their transpose with zeros from
+     * n on. */
+    void (*scale)(ptrdiff_t n, ptrdiff_t d, const double *X, const double *centre, const double *lengthscale,
+                  ptrdiff_t ld, double *rows, double *columns);
+
     /* r2[j] = sum_k (XT[k, j] - x[k])^2 for j in [0, n), coordinates in units of the lengthscales. */
     void (*squared_distances)(ptrdiff_t n, ptrdiff_t d, const double *XT, ptrdiff_t ldx, const double *x,
                               double *r2);
+
+    /* The same for the points X (m, d): R2 (m, n). */
+    void (*distance_rows)(ptrdiff_t m, ptrdiff_t n, ptrdiff_t d, const double *XT, ptrdiff_t ldx, const double *X,
+                          double *R2, ptrdiff_t ldr);
 
     /* r2 (n) -> k = variance R(r) in place; `radial`, unless NULL, gets variance dR/d(-r^2/2). */
     void (*kernel_values)(int kind, ptrdiff_t n, double variance, double *r2, double *radial);

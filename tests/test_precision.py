@@ -1,6 +1,8 @@
 """The precision cache against dense inverses, through long runs and random sequences of changes."""
 
+import copy
 import logging
+import pickle
 
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from gssbo import reference as ref
 from gssbo.kernels import KERNELS, Kernel
-from gssbo.precision import PrecisionCache, precision_matrix
+from gssbo.precision import PrecisionCache, Workspace, precision_matrix
 
 NOISE = 1e-4
 
@@ -237,3 +239,18 @@ def test_the_precision_does_not_depend_on_the_threads(n):
     for threads in (2, 3, 7):
         assert np.array_equal(precision_matrix(kernel, X, 1e-2, threads=threads)[0], alone)
     np.testing.assert_allclose(alone[:, :n] @ (kernel(X) + 1e-2 * np.eye(n)), np.eye(n), atol=1e-9)
+
+
+def test_a_workspace_gives_the_same_precision_and_its_memory_again():
+    workspace, kernel = Workspace(), Kernel("matern52", np.array([0.3, 0.6]), 1.5)
+    rng = np.random.default_rng(3)
+    held = []
+    for n in (70, 71, 40, 72):
+        X = rng.random((n, 2))
+        alone, _ = precision_matrix(kernel, X, 1e-2)
+        P, _ = precision_matrix(kernel, X, 1e-2, workspace=workspace)
+        np.testing.assert_array_equal(P[:, :n], alone[:, :n])
+        held.append(P)
+    assert np.shares_memory(held[0], held[1]) and np.shares_memory(held[1], held[3])
+    assert not np.shares_memory(workspace.arrays(72)[0], copy.deepcopy(workspace).arrays(72)[0])
+    assert len(pickle.dumps(workspace)) < 100

@@ -22,7 +22,7 @@ import numpy as np
 from gssbo._core import _linalg
 from gssbo._typing import FloatArray
 from gssbo.kernels import Kernel
-from gssbo.precision import PrecisionCache, precision_matrix
+from gssbo.precision import PrecisionCache, Workspace, precision_matrix
 
 __all__ = ["Embedding"]
 
@@ -40,6 +40,8 @@ class Embedding:
         Holds P and Q of this very pool; otherwise P is computed by one Cholesky factorization.
     threads : int
         For that; the result does not depend on it.
+    workspace : Workspace, optional
+        Memory for that; the embeddings hold until it is used again.
 
     Examples
     --------
@@ -60,8 +62,9 @@ class Embedding:
         cache: PrecisionCache | None = None,
         *,
         threads: int = 1,
+        workspace: Workspace | None = None,
     ) -> None:
-        self._threads = threads
+        self._threads, self._workspace = threads, workspace
         self.kernel = kernel
         self.noise = noise
         self.X = X
@@ -74,7 +77,7 @@ class Embedding:
     def _P(self) -> FloatArray:
         if self._cache is not None:
             return self._cache.buffers[0]
-        return precision_matrix(self.kernel, self.X, self.noise, threads=self._threads)[0]
+        return precision_matrix(self.kernel, self.X, self.noise, threads=self._threads, workspace=self._workspace)[0]
 
     @property
     def precision(self) -> FloatArray:

@@ -69,10 +69,14 @@ class Kernel:
         _kernels.cross_gradient(self.kind, A, x, self.lengthscale, self.variance, k, dk)
         return dk
 
-    def padded_gram(self, X: FloatArray, noise: float, *, full: bool = True) -> FloatArray:
-        """k(X, X) + noise I as a padded (n, ld) array for the core; only its upper triangle unless `full`."""
+    def padded_gram(
+        self, X: FloatArray, noise: float, *, full: bool = True, out: FloatArray | None = None
+    ) -> FloatArray:
+        """k(X, X) + noise I as a padded (n, ld) array for the core, only its upper triangle unless `full`; in `out`."""
         n = len(X)
-        out = np.zeros((n, _linalg.padded(n)))
+        if out is None:
+            out = np.empty((n, _linalg.padded(n)))
+        out.fill(0.0)
         _kernels.gram(self.kind, X, self.lengthscale, self.variance, np.full(n, noise), full, out)
         return out
 

@@ -20,7 +20,7 @@ from gssbo.buffer import WINDOW, Buffer
 from gssbo.embedding import Embedding
 from gssbo.features import FeatureEmbedding
 from gssbo.history import History
-from gssbo.precision import PrecisionCache
+from gssbo.precision import PrecisionCache, Workspace
 from gssbo.selection.rules import EMBEDDED, FEATURED, RULES, Directions
 from gssbo.selection.subset import select
 from gssbo.surrogate import Featured, Surrogate
@@ -73,6 +73,7 @@ class Retention:
         self.refresh = check_choice("refresh", refresh, REFRESHES)
         self._rng = rng
         self._timings = timings
+        self._workspace = Workspace()
         self._cache: PrecisionCache | None = None
         self._cached_pool: IndexArray = np.empty(0, dtype=np.intp)
         self._retained: IndexArray | None = None
@@ -157,7 +158,7 @@ class Retention:
             return Embedding(kernel, noise, X)
         if self.refresh == "cached" or (self.refresh == "auto" and stands):
             return Embedding(kernel, noise, X, self._updated_cache(pool, X, surrogate))
-        embedding = Embedding(kernel, noise, X, threads=surrogate.threads)
+        embedding = Embedding(kernel, noise, X, threads=surrogate.threads, workspace=self._workspace)
         embedding.prepare()
         return embedding
 

@@ -136,9 +136,7 @@ class Additive:
         return self._fit
 
 
-def _lowest(
-    values: FloatArray, column: FloatArray, now: float, d: int, fit: _Fit, beta: float
-) -> float:
+def _lowest(values: FloatArray, column: FloatArray, now: float, d: int, fit: _Fit, beta: float) -> float:
     """The value of a coordinate whose change in the sum has the lowest confidence bound."""
     form = fit.form
     kernel = Kernel("rbf", np.array([form.lengthscale]), 1.0 / d)

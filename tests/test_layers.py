@@ -72,6 +72,7 @@ LAYER = {
     "presets": 5,
     "progress": 5,
     "proposals": 5,
+    "snapshots": 5,
     "strategy": 5,
     "baselines": 6,
     "integrations": 6,

@@ -13,11 +13,35 @@ from hypothesis import strategies as st
 from scipy.optimize import LinearConstraint
 
 import gssbo
+from gssbo import snapshots
 from gssbo.buffer import Buffer
 from gssbo.exceptions import JournalError, JournalWarning
 from gssbo.journal import Journal, read_journal
 
 MIXED = {"a": (0.0, 1.0), "n": range(8), "c": ["u", "v", "w"], "l": gssbo.Real(1e-3, 1.0, log=True)}
+
+
+@pytest.fixture(params=[False, True], ids=["asked-again", "snapshots"])
+def often(request, monkeypatch):
+    """Whether snapshots are taken all the time, or never."""
+    monkeypatch.setattr(snapshots, "LEAST", 4 if request.param else 10**9)
+    monkeypatch.setattr(snapshots, "SHARE", 0.0)
+    monkeypatch.setattr(snapshots, "LEAST_AT_END", 1 if request.param else 10**9)
+    return request.param
+
+
+@pytest.fixture
+def repeated(monkeypatch):
+    """Suggestions that were made once more, by taking up a run."""
+    counts = [0]
+    ask = gssbo.Optimizer._ask
+
+    def counted(self, n, *, recorded=None):
+        counts[0] += n if recorded is not None else 0
+        return ask(self, n, recorded=recorded)
+
+    monkeypatch.setattr(gssbo.Optimizer, "_ask", counted)
+    return counts
 
 
 def value(x):
@@ -52,7 +76,7 @@ def drive(opt, n):
     ],
     ids=lambda options: "-".join(map(str, options.values()))[:40] or "default",
 )
-def test_a_broken_off_run_goes_on_as_if_it_had_not_been(tmp_path, options):
+def test_a_broken_off_run_goes_on_as_if_it_had_not_been(tmp_path, often, repeated, options):
     space = {**MIXED, "c": [0.0, 1.0, 2.0]} if "constraints" in options else MIXED
     with gssbo.Optimizer(space, n_init=8, rng=3, **options) as opt:
         whole = drive(opt, 22)
@@ -66,6 +90,8 @@ def test_a_broken_off_run_goes_on_as_if_it_had_not_been(tmp_path, options):
             again = opt.predict(seen[:5], return_std=True)
         np.testing.assert_array_equal([mean, std], again)
     assert seen == whole
+    # Taken up five times, with 4, 4, 24, 24 and 44 suggestions; those of a design are no reason for a snapshot.
+    assert repeated[0] == (4 + 4 if often else 4 + 4 + 24 + 24 + 44)
 
 
 def test_the_dynamic_size_goes_by_the_recorded_times(tmp_path):
@@ -127,7 +153,7 @@ def act(opt, action, k):
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(actions=ACTIONS, cut=st.integers(0, 24), method=st.sampled_from(["box", "portfolio"]))
-def test_any_run_may_be_cut_anywhere(tmp_path, actions, cut, method):
+def test_any_run_may_be_cut_anywhere(tmp_path, often, actions, cut, method):
     path = tmp_path / f"{next(NUMBERS)}.jsonl"
     options = {"n_init": 3, "method": method}
     whole = gssbo.Optimizer(MIXED, rng=7, **options)

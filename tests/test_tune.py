@@ -210,6 +210,8 @@ def test_a_run_its_journal_and_more_of_it(here, capsys):
     assert main(["best", "run.jsonl", "--json"]) == 0
     best = json.loads(capsys.readouterr().out)
     assert (best["value"], best["n_told"], best["best"]) == (-1.0, 18, {"lr": 0.001, "n": 3, "act": "gelu"})
+    assert main(["compact", "run.jsonl"]) == 0
+    assert "bytes before" in capsys.readouterr().out
     assert main(["plot", "run.jsonl", "--out", "run.png"]) == 0
     assert (here / "run.png").read_bytes().startswith(b"\x89PNG")
 
@@ -236,6 +238,7 @@ def test_a_pending_suggestion_is_told_by_its_number(here, capsys):
         (["best", "none.jsonl"], "cannot be read"),
         (["tell", "none.jsonl", "--value", "1"], "cannot be read"),
         (["plot", "none.jsonl", "--out", "a.png"], "cannot be read"),
+        (["compact", "none.jsonl"], "No such file"),
     ],
 )
 def test_wrong_arguments_end_in_an_error(here, capsys, arguments, message):

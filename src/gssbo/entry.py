@@ -10,7 +10,7 @@ from gssbo.space import Rows
 
 __all__ = ["KINDS", "Entry"]
 
-KINDS = ("ask", "announce", "enqueue", "tell", "forget", "reseed")
+KINDS = ("ask", "announce", "enqueue", "tell", "forget", "reseed", "snapshot")
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,8 @@ class Entry:
         Whether what was told was observed before this run.
     seconds : float, optional
         What an ask took: the dynamic rule for the size of the subset goes by it.
-    state : list of dict, optional
-        Of the generators after a reseed.
+    state : object, optional
+        Of the generators after a reseed; or of everything that decides about the next suggestion, in JSON's terms.
 
     Examples
     --------
@@ -49,4 +49,4 @@ class Entry:
     noise_std: FloatArray | None = None
     prior: bool = False
     seconds: float | None = None
-    state: list[dict[str, Any]] | None = None
+    state: Any = None

@@ -17,6 +17,7 @@ References
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import functools
 import time
@@ -36,7 +37,7 @@ from gssbo.default_method import default_n_init, method_for, refuse_box_options
 from gssbo.design import Design
 from gssbo.diagnostics.trust import Trust, trust_in_space
 from gssbo.entry import Entry
-from gssbo.exceptions import InfeasibleError, JournalWarning, SpaceExhausted
+from gssbo.exceptions import InfeasibleError, JournalError, JournalWarning, SpaceExhausted
 from gssbo.gp import GaussianProcess
 from gssbo.ledger import Ledger
 from gssbo.pending import Suggestion
@@ -45,6 +46,7 @@ from gssbo.proposals import Proposals
 from gssbo.resume import open_journal, set_states, states_of
 from gssbo.retention import Retention
 from gssbo.selection.rules import PIVOTED, RULES
+from gssbo.snapshots import Snapshots
 from gssbo.space import Space
 from gssbo.strategy import Strategy, StrategyFactory
 from gssbo.surrogate import Surrogate
@@ -271,6 +273,8 @@ class Optimizer(Ledger):
         )
         self.last_ask_seconds = 0.0
         self._iteration_seconds: float | None = None  # of the last model iteration, until the strategy has it
+        known = (self.space, self._history, self._pending, self.timings)
+        self._snapshots = Snapshots(self._strategy, self._proposals, self._generators, known)
         self._repeat(entries)
 
     def __repr__(self) -> str:
@@ -310,6 +314,7 @@ class Optimizer(Ledger):
         check_flag("ids", ids)
         with self._lock:
             numbers = self._ask(count)
+            self._keep()
             points = self.space.show(np.stack([self._pending.row(number) for number in numbers]))
         if ids:
             points = [Suggestion(*pair) for pair in zip(numbers, points, strict=True)]
@@ -345,13 +350,21 @@ class Optimizer(Ledger):
         return functools.partial(set_states, self._generators, entry.state)
 
     def _repeat(self, entries: Sequence[Entry]) -> None:
-        """Carry the entries of a journal out once more.
+        """Carry the entries of a journal out once more, from the newest snapshot on.
 
         Asking again gives the same suggestions. Where it does not (another version, another machine) the recorded ones
         stand, and nothing is asked again from there on: the model sees what was told when it is next asked.
         """
+        found = self._snapshots.latest(entries)
+        if found is not None:
+            index, restore = found
+            self._book(entries[:index])
+            self.last_ask_seconds, self._iteration_seconds = restore()
+            entries = entries[index + 1 :]
         same = True
         for entry in entries:
+            if entry.kind == "snapshot":
+                continue
             if entry.kind != "ask":
                 self._change(entry)()
                 continue
@@ -359,6 +372,7 @@ class Optimizer(Ledger):
             same = same and self._repeats(entry)
             if not same:
                 self._proposals.book(entry.rows)
+        self._snapshots.resumed()
         if not same:
             warnings.warn(
                 "asking again gave other suggestions than the journal has, which stand: the run goes on from them, but "
@@ -366,6 +380,21 @@ class Optimizer(Ledger):
                 JournalWarning,
                 stacklevel=5,
             )
+
+    def _keep(self, *, at_end: bool = False) -> None:
+        """Put a snapshot into the journal where one is due; it can do without, so no trouble with it is anyone's."""
+        journal = self._journal
+        if journal is not None and journal.snapshots and journal.writable and self._snapshots.due(at_end=at_end):
+            snapshot = self._snapshots.take((self.last_ask_seconds, self._iteration_seconds))
+            if snapshot is not None:
+                with contextlib.suppress(JournalError):
+                    journal.append(snapshot)
+
+    def close(self) -> None:
+        """Close the journal, if there is one: nothing can be asked or told after that. Once more does nothing."""
+        with self._lock:
+            self._keep(at_end=True)
+            super().close()
 
     def _repeats(self, entry: Entry) -> bool:
         """Ask once more, and return whether that gave what is recorded; if not, nothing is pending that was not."""

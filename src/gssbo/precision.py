@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import logging
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -40,8 +41,8 @@ class Workspace:
     def __init__(self) -> None:
         self._flat = np.empty(0)
 
-    def __reduce__(self) -> tuple[type[Workspace], tuple[()]]:
-        return Workspace, ()
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_flat": np.empty(0)}
 
     def arrays(self, n: int) -> tuple[FloatArray, FloatArray]:
         """Two padded (n, ld) arrays of whatever was there; those of an earlier call are overwritten."""

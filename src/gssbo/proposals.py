@@ -63,6 +63,15 @@ class Proposals:
         self.n_modelled = 0
         self.n_suggested = 0
 
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """How many points of the design are taken, observations modelled, and suggestions made."""
+        return self._design.n_taken, self.n_modelled, self.n_suggested
+
+    @counts.setter
+    def counts(self, counts: tuple[int, int, int]) -> None:
+        self._design.n_taken, self.n_modelled, self.n_suggested = counts
+
     def make(self, n: int, confirm: Callable[[list[int]], None]) -> list[int]:
         """Ids of n new pending suggestions; fewer where a finite space has no more, or no more feasible ones show.
 

@@ -12,6 +12,7 @@ from gssbo._typing import RngLike
 from gssbo.entry import Entry
 from gssbo.exceptions import JournalError
 from gssbo.journal import Journal
+from gssbo.journal.generators import make_generator, plain_state, seed_of
 from gssbo.journal.header import describe_run
 from gssbo.journal.plain import RowCodec
 from gssbo.space import Space
@@ -59,7 +60,7 @@ def open_journal(
     if journal is None:
         return None, generators, []
     opened = journal if isinstance(journal, Journal) else Journal(journal)
-    seeds = [_seed(generator) for generator in generators]
+    seeds = [seed_of(generator) for generator in generators]
     ours = describe_run(space, plain_options(options), seeds, version("gssbo"))
     header, entries = opened.open(RowCodec(space), ours)
     if rng is not None and header["rng"] != seeds:
@@ -68,39 +69,15 @@ def open_journal(
             f"{opened.path} was begun with another rng, got {rng!r}; without one, the run goes on with its own"
         )
     try:
-        return opened, [_generator(seed) for seed in header["rng"]], entries
+        return opened, [make_generator(seed) for seed in header["rng"]], entries
     except (AttributeError, ValueError, KeyError, TypeError) as error:
         opened.close()
         raise JournalError(f"{opened.path} was begun with generators that cannot be made here ({error})") from error
 
 
-def _seed(generator: np.random.Generator) -> dict[str, Any]:
-    """What a new generator was made of, in JSON's terms."""
-    sequence: Any = generator.bit_generator.seed_seq
-    entropy = sequence.entropy
-    return {
-        "bit_generator": type(generator.bit_generator).__name__,
-        "entropy": entropy if isinstance(entropy, int) else [int(each) for each in entropy],
-        "spawn_key": [int(each) for each in sequence.spawn_key],
-        "pool_size": sequence.pool_size,
-    }
-
-
-def _generator(seed: Mapping[str, Any]) -> np.random.Generator:
-    """Make a generator of what `_seed` says."""
-    sequence = np.random.SeedSequence(seed["entropy"], spawn_key=tuple(seed["spawn_key"]), pool_size=seed["pool_size"])
-    return np.random.Generator(getattr(np.random, seed["bit_generator"])(sequence))
-
-
 def states_of(generators: Sequence[np.random.Generator]) -> list[dict[str, Any]]:
     """States of generators in JSON's terms."""
-
-    def plain(value: Any) -> Any:
-        if isinstance(value, Mapping):
-            return {key: plain(each) for key, each in value.items()}
-        return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
-
-    return [plain(generator.bit_generator.state) for generator in generators]
+    return [plain_state(generator) for generator in generators]
 
 
 def set_states(generators: Sequence[np.random.Generator], states: Sequence[dict[str, Any]]) -> None:

@@ -1,4 +1,4 @@
-"""`gssbo best`, `gssbo tell`, `gssbo plot`: what a journal holds, and more of it."""
+"""`gssbo best`, `gssbo tell`, `gssbo plot`, `gssbo compact`: what a journal holds, more of it, and less."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from gssbo.exceptions import JournalError, MissingDependencyError
+from gssbo.journal import compact
 from gssbo.ledger import Ledger, continue_ledger, read_ledger
 from gssbo.plot import plot_run
 
@@ -18,7 +19,7 @@ __all__ = ["add_commands"]
 
 
 def add_commands(commands: Any) -> None:
-    """Add `best`, `tell` and `plot` to the parser."""
+    """Add `best`, `tell`, `plot` and `compact` to the parser."""
     best = commands.add_parser("best", help="the best point in a journal", description="Print the best point of a run.")
     best.add_argument("journal", type=Path, metavar="JOURNAL", help="of a run that is over, broken off or going on")
     best.add_argument("--json", action="store_true", help="print one JSON object")
@@ -42,6 +43,23 @@ def add_commands(commands: Any) -> None:
     plot.add_argument("journal", type=Path, metavar="JOURNAL")
     plot.add_argument("--out", type=Path, required=True, metavar="FILE", help="PNG, PDF or SVG by its ending")
     plot.set_defaults(command=lambda options: _plot(plot, options))
+
+    smaller = commands.add_parser(
+        "compact",
+        help="make a journal smaller",
+        description="Leave out all snapshots but the last; everything asked and told stays.",
+    )
+    smaller.add_argument("journal", type=Path, metavar="JOURNAL", help="of a run that is not going on")
+    smaller.set_defaults(command=lambda options: _compact(smaller, options))
+
+
+def _compact(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    try:
+        before, after = compact(options.journal)
+    except JournalError as error:
+        parser.error(str(error))
+    sys.stdout.write(f"{before:,} bytes before, {after:,} now\n")
+    return 0
 
 
 def _best(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:

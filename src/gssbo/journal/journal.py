@@ -15,7 +15,7 @@ from gssbo._validation import check_flag
 from gssbo.entry import Entry
 from gssbo.exceptions import JournalError, JournalWarning
 from gssbo.journal.header import check_header, parse_header
-from gssbo.journal.lines import read_line, write_line
+from gssbo.journal.lines import read_line, read_lines, write_line
 from gssbo.journal.lock import Lock
 from gssbo.journal.plain import RowCodec
 
@@ -36,6 +36,9 @@ class Journal:
         the operating system, which outlives a killed process but not a power cut.
     skip_damaged : bool
         Whether damaged lines are left out, with a warning, instead of refused.
+    snapshots : bool
+        Whether what the optimizer has learnt is kept now and then, and at the end, some 100 kB to 5 MB each. Without
+        that, taking up a run means asking for every suggestion once more.
 
     Raises
     ------
@@ -59,13 +62,21 @@ class Journal:
     (1, 1.0)
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, sync: bool = True, skip_damaged: bool = False) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        sync: bool = True,
+        skip_damaged: bool = False,
+        snapshots: bool = True,
+    ) -> None:
         try:
             self.path = Path(os.fspath(path))
         except TypeError:
             raise ValueError(f"journal must be a path or a gssbo.journal.Journal, got {path!r}") from None
         self.sync = check_flag("sync", sync)
         self.skip_damaged = check_flag("skip_damaged", skip_damaged)
+        self.snapshots = check_flag("snapshots", snapshots)
         self._descriptor = -1
         self._position = 0  # the end of the last whole line
         self._pid = 0
@@ -114,6 +125,11 @@ class Journal:
     def digest(self) -> str:
         """Digest of those bytes, as text."""
         return self._digest.hexdigest()
+
+    @property
+    def writable(self) -> bool:
+        """Whether it is open, and this process the one that opened it."""
+        return self._descriptor >= 0 and os.getpid() == self._pid
 
     def append(self, entry: Entry) -> None:
         """Put an entry behind the others; it is there when this returns, and not at all when it raises.
@@ -214,15 +230,22 @@ class Scan:
         JournalError
             At the first line that is damaged, unless those are skipped; the message has its number.
         """
-        found = []
-        for number, line in enumerate(self._lines[1:], start=2):
+        return [entry for _, entry in self.whole(codec)]
+
+    def whole(self, codec: RowCodec) -> list[tuple[bytes, Entry]]:
+        """Lines behind the header with what they say; see `entries`."""
+        lines = self._lines[1:]
+        with contextlib.suppress(ValueError, KeyError, TypeError, OverflowError):
+            return list(zip(lines, read_lines(lines, codec), strict=True))
+        found = []  # one of them is damaged: which?
+        for number, line in enumerate(lines, start=2):
             try:
-                found.append(read_line(line, codec))
+                found.append((line, read_line(line, codec)))
             except (ValueError, KeyError, TypeError, OverflowError) as error:
                 if not self._skip:
                     raise JournalError(
                         f"{self._path} is damaged in line {number} ({error}); nothing was changed. "
                         "gssbo.journal.Journal(path, skip_damaged=True) goes on without that line"
                     ) from error
-                warnings.warn(f"{self._path}: line {number} is damaged and left out", JournalWarning, stacklevel=5)
+                warnings.warn(f"{self._path}: line {number} is damaged and left out", JournalWarning, stacklevel=6)
         return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,9 @@ import numpy as np
 from gssbo._typing import FloatArray
 from gssbo.entry import KINDS, Entry
 from gssbo.journal.plain import RowCodec, plain_number, real_number
+from gssbo.space import Rows
 
-__all__ = ["read_line", "write_line"]
+__all__ = ["read_line", "read_lines", "write_line"]
 
 
 def write_line(entry: Entry, codec: RowCodec) -> bytes:
@@ -51,13 +53,40 @@ def read_line(line: bytes, codec: RowCodec) -> Entry:
     ValueError, KeyError, TypeError
         If it is not one.
     """
+    kind, fields = _parsed(line)
+    return _entry(kind, fields, None if fields[kind] is None else codec.read(fields[kind]))
+
+
+def read_lines(lines: Sequence[bytes], codec: RowCodec) -> list[Entry]:
+    """Return the entries of lines as `read_line` does, with all their points read at once: some ten times as fast.
+
+    Raises
+    ------
+    ValueError, KeyError, TypeError
+        If one of them is not one.
+    """
+    parsed = [_parsed(line) for line in lines]
+    points = [fields[kind] for kind, fields in parsed]
+    rows = codec.read([point for some in points if some is not None for point in some])
+    entries, first = [], 0
+    for (kind, fields), some in zip(parsed, points, strict=True):
+        last = first + (0 if some is None else len(some))
+        entries.append(_entry(kind, fields, None if some is None else rows[first:last]))
+        first = last
+    return entries
+
+
+def _parsed(line: bytes) -> tuple[str, dict[str, Any]]:
     fields = json.loads(line)
     if not isinstance(fields, dict):
         raise TypeError("an entry is an object")
     kind = next(iter(fields), "")
     if kind not in KINDS:
         raise ValueError(f"entries are {', '.join(KINDS)}, got {kind!r}")
-    rows = None if fields[kind] is None else codec.read(fields[kind])
+    return kind, fields
+
+
+def _entry(kind: str, fields: dict[str, Any], rows: Rows | None) -> Entry:
     y = None if "y" not in fields else np.array([real_number(value) for value in fields["y"]])
     count = 0 if rows is None else len(rows)
     ids: tuple[int | None, ...] = tuple(fields.get("id", (None,) * (count if kind == "tell" else 0)))

@@ -1,0 +1,86 @@
+"""Making a journal smaller."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+
+from gssbo.exceptions import JournalError
+from gssbo.journal.header import space_of
+from gssbo.journal.journal import Scan
+from gssbo.journal.lock import Lock
+from gssbo.journal.plain import RowCodec
+
+__all__ = ["compact"]
+
+
+def compact(path: str | os.PathLike[str], *, skip_damaged: bool = False) -> tuple[int, int]:
+    """Write a journal anew without what nobody needs any more: all snapshots but the last, and half a line at the end.
+
+    Everything asked and told stays, and a run is taken up as before. The new file takes the place of the old one at
+    once, when it is whole and on the disk: whatever happens, one of the two is there.
+
+    Parameters
+    ----------
+    path : str or path-like
+    skip_damaged : bool
+        Whether damaged lines are left out, with a warning, instead of refused.
+
+    Returns
+    -------
+    before, after : int
+        Bytes.
+
+    Raises
+    ------
+    JournalError
+        If there is no journal, a line is damaged, a run is writing it, or the new file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile, gssbo
+    >>> path = Path(tempfile.mkdtemp()) / "run.jsonl"
+    >>> for n_evals in (250, 500):
+    ...     _ = gssbo.minimize(lambda x: x[0] ** 2, [(-1.0, 1.0)], n_evals=n_evals, rng=0, journal=path)
+    >>> before, after = compact(path)
+    >>> after < before, gssbo.Optimizer([(-1.0, 1.0)], rng=0, journal=path).n_told
+    (True, 500)
+    """
+    path = Path(path)
+    new = path.with_name(path.name + ".new")
+    try:
+        lock = Lock(path)
+    except OSError as error:
+        raise JournalError(f"{path} cannot be written ({error})") from error
+    try:
+        data = path.read_bytes()
+        scan = Scan(path, data, skip_damaged=skip_damaged)
+        if scan.header is None:
+            raise JournalError(f"{path} is empty: the run has not begun")
+        lines = scan.whole(RowCodec(space_of(scan.header)))
+        last = max((number for number, (_, entry) in enumerate(lines) if entry.kind == "snapshot"), default=-1)
+        kept = [line for number, (line, entry) in enumerate(lines) if entry.kind != "snapshot" or number == last]
+        text = b"".join(line + b"\n" for line in (data.partition(b"\n")[0], *kept))
+        with new.open("wb") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        new.replace(path)
+        _sync_folder(path.parent)
+    except OSError as error:
+        raise JournalError(f"{path} could not be written anew ({error}); it is as it was") from error
+    finally:
+        new.unlink(missing_ok=True)
+        lock.release()
+    return len(data), len(text)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Have the new name on the disk, where folders can be opened; until it is, the old file may come back."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -206,7 +206,7 @@ def test_trials_that_finish_late_are_read_in_the_end():
     study.tell(third, 7.0)
     fourth = study.ask(SPACE)
     assert only_model(study).y.tolist() == [study.trials[0].value, study.trials[1].value, 7.0]
-    assert [each.id for each in only_model(study).pending] == [1, 2, 4]
+    assert [each.x for each in only_model(study).pending] == [first.params, second.params, fourth.params]
     study.tell(first, 9.0)
     study.tell(fourth, 5.0)
     study.ask(SPACE)
@@ -270,7 +270,8 @@ def test_enqueued_trials_are_observations_at_their_own_parameters():
     asked = only_model(study)._pending.n_asked
     study.optimize(bowl, n_trials=3)
     model = only_model(study)
-    assert model._pending.n_asked == asked + 2  # none for the one whose parameters were all given
+    # The one whose parameters were all given is announced when it is over; nothing was suggested for it.
+    assert model._pending.n_asked == asked + 3
     study.ask(SPACE)
     assert model.X[3] == {"x": 0.25, "y": 0.5}
     assert (model.X[4]["y"], model.n_told) == (0.125, 6)
@@ -420,6 +421,23 @@ def test_workers_of_one_storage_know_each_others_running_trials(kind, tmp_path):
     theirs.ask(SPACE)
     assert only_model(theirs).n_told == 7
     assert only_model(theirs).X[-1] == suggested[3]
+
+
+@pytest.mark.parametrize("group", [False, True])
+def test_another_process_may_evaluate_the_point_of_a_running_trial(group):
+    study = optuna.create_study(sampler=GSSBOSampler(seed=0, n_startup_trials=3, group=group))
+    space = {"n": optuna.distributions.IntDistribution(0, 5)}
+    for value in range(4):
+        study.tell(study.ask(space), value)
+    running = study.ask(space)
+    for value in (1.0, 2.0):  # the same parameters, twice, before ours is over
+        study.add_trial(optuna.create_trial(params=running.params, distributions=space, value=value))
+    study.ask(space)
+    study.tell(running, 3.0)
+    study.ask(space)
+    model = only_model(study)
+    told = [y for x, y in zip(model.X, model.y, strict=True) if x == running.params]
+    assert told == [1.0, 2.0, 3.0]
 
 
 def work(path, n_trials):

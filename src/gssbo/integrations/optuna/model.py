@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from contextlib import suppress
-from itertools import groupby
 from typing import Any
 
 from gssbo._optional import import_optional
@@ -65,19 +64,27 @@ class Model:
         current : int
             Number of the trial that is being sampled.
         """
-        new = []
+        points: list[dict[str, Code]] = []
+        values: list[float | None] = []
+        ids: list[int | None] = []
         for number in seen.finished[self._n_read :]:
             known = self._ids.pop(number, None)
             value = self._value(trials[number])
             codes = None if value is None else self.space.codes(trials[number].params)
             if codes is not None:
-                new.append((codes, value, known))
+                points.append(codes)
+                values.append(value)
+                ids.append(known)
             elif known is not None:
                 self._forget(known)
         self._n_read = len(seen.finished)
-        for ours, group in groupby(new, key=lambda row: row[2] is not None):
-            points, values, ids = zip(*group, strict=True)
-            self.optimizer.tell(list(points), list(values), id=list(ids) if ours else None)
+        if points:
+            # Every trial by a number of its own: others may have evaluated the very point that one of ours still does.
+            others = [k for k, known in enumerate(ids) if known is None]
+            if others:
+                for k, suggestion in zip(others, self.optimizer.announce([points[k] for k in others]), strict=True):
+                    ids[k] = suggestion.id
+            self.optimizer.tell(points, values, id=ids)
         for number in seen.running:
             if number != current and number not in self._ids:
                 codes = self._running(trials[number])

@@ -293,6 +293,24 @@ if __name__ == "__main__":
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_the_processes_end_with_a_parent_that_is_killed(tmp_path):
+    text = """
+import sys, gssbo
+from tests.objectives import sleeps
+if __name__ == "__main__":
+    gssbo.minimize(sleeps, [(0, 1)] * 2, args=(sys.argv[1],), n_evals=20, workers=2, rng=0)
+"""
+    process = program(tmp_path, text, tmp_path)
+    until(lambda: len(list(tmp_path.glob("asleep-*"))) == 2 or process.poll() is not None)
+    process.kill()
+    process.communicate(timeout=120)
+    workers = [int(path.name.split("-")[1]) for path in tmp_path.glob("asleep-*")]
+    assert len(workers) == 2
+    until(lambda: all(map(is_gone, workers)))
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("guard", "function", "message"),
     [

@@ -9,9 +9,11 @@ from __future__ import annotations
 import contextlib
 import math
 import multiprocessing
+import multiprocessing.connection
 import os
 import pickle
 import signal
+import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
@@ -196,9 +198,18 @@ def _settle(payload: bytes, initializer: Callable[..., Any] | None, initargs: tu
     # Ctrl-C reaches every process of a terminal; what becomes of an evaluation is for the run to decide. A handler that
     # does nothing, unlike SIG_IGN, is not inherited by programs that the objective starts.
     signal.signal(signal.SIGINT, lambda *_: None)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     if initializer is not None:
         initializer(*initargs)
     _held[:] = [payload]
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that started it is gone, killed even: nobody is left to hear of an evaluation."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        multiprocessing.connection.wait([parent.sentinel])
+        os._exit(1)
 
 
 def _evaluate(x: Any) -> Reply:

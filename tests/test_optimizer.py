@@ -924,3 +924,20 @@ def test_reseeded_copies_part_and_agree_with_each_other(method, kind):
     assert points[0] == points[1]
     assert len(set(points)) == 3
     assert copies[0].X.tolist() == opt.X.tolist()
+
+
+@pytest.mark.parametrize(("method", "tolerance"), [("portfolio", 1e-5), ("box", 0.02)])
+def test_predictions_go_without_the_evaluations_that_failed(method, tolerance):
+    """Failures that have nothing to do with where they are, beside values without noise."""
+    rng = np.random.default_rng(5)
+    opt = Optimizer(BOX, method=method, n_init=8, rng=1)
+    for _ in range(90):
+        x = opt.ask()
+        opt.tell(x, np.nan if rng.random() < 0.15 else bowl(x))
+    assert opt.n_failed > 5
+    best = opt.best("model")
+    assert bowl(best.x) <= opt.best_y + tolerance and abs(best.y - bowl(best.x)) < tolerance
+    X = rng.uniform(*np.transpose(BOX), size=(50, 2))
+    expected = np.array([bowl(x) for x in X])
+    assert np.abs(opt.predict(X) - expected).max() < 0.05 * np.ptp(expected)
+    assert opt.predict(X).tolist() == opt.predict(X).tolist()

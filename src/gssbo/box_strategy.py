@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,6 +36,14 @@ __all__ = ["BoxStrategy", "default_n_candidates"]
 
 SETS = 10  # of candidates, beyond one a suggestion, to be told, pending or infeasible before the search is given up
 FAR = 1e100  # standard deviations beyond which an incumbent is no farther
+
+
+class _Rows(NamedTuple):
+    """What a surrogate is fitted to."""
+
+    X: FloatArray
+    y: FloatArray
+    noise_std: FloatArray | None
 
 
 def default_n_candidates(dim: int) -> int:
@@ -115,6 +123,8 @@ class BoxStrategy:
         self._n_modelled = 0
         self._since_refit = 0
         self._retained: IndexArray = np.empty(0, dtype=np.intp)
+        self._valued: _Rows | None = None  # of those retained, where some failed, the ones that did not
+        self._predicts: Surrogate | None = None  # fitted to them, when asked for
 
     # ---- what the optimizer does
 
@@ -160,8 +170,8 @@ class BoxStrategy:
             return found
 
     def posterior(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Mean and standard deviation (m,) at (m, d) unit points, in units of the history's y."""
-        surrogate = self._surrogate
+        """Mean and standard deviation (m,) at (m, d) unit points, in units of the history's y; see `_predictor`."""
+        surrogate = self._predictor()
         mean, std = surrogate.posterior(points)
         return surrogate.y_mean_ + surrogate.y_std_ * mean, surrogate.y_std_ * std
 
@@ -204,13 +214,22 @@ class BoxStrategy:
 
     def _fit(self, history: History, members: IndexArray, *, optimize: bool) -> None:
         with self._timings.part("refit"):
-            self._surrogate.condition(
-                np.ascontiguousarray(history.unit[members]),
-                history.y[members],
-                optimize=optimize and self._surrogate.fit_hyperparameters,
-                rng=self._fit_rng,
-                noise_std=None if history.noise_std is None else history.noise_std[members],
-            )
+            _condition(self._surrogate, _rows(history, members), optimize=optimize, rng=self._fit_rng)
+        failed = np.isnan(history.y[members])
+        self._valued = _rows(history, members[~failed]) if failed.any() and not failed.all() else None
+        self._predicts = None
+
+    def _predictor(self) -> Surrogate:
+        """What predicts: the surrogate, but where evaluations failed one that is fitted without them.
+
+        What stands in their place is for the search; beside good values it is no model of the objective.
+        """
+        if self._valued is None:
+            return self._surrogate
+        if self._predicts is None:
+            self._predicts = copy.deepcopy(self._surrogate)
+            _condition(self._predicts, self._valued, optimize=True, rng=np.random.default_rng(0))
+        return self._predicts
 
     def candidates(self, history: History, n: int) -> Iterator[FloatArray]:
         """Sets of realisable unit points (m, D) to choose n from in turn, should one not be enough."""
@@ -229,6 +248,16 @@ class BoxStrategy:
         with np.errstate(over="ignore"):  # halves, and a limit: responses may be as large as floats go
             best = 2.0 * ((0.5 * history.y[history.best] - 0.5 * gp.y_mean_) / gp.y_std_)
         return float(np.clip(best, -FAR, FAR))
+
+
+def _rows(history: History, members: IndexArray) -> _Rows:
+    noise_std = None if history.noise_std is None else history.noise_std[members]
+    return _Rows(np.ascontiguousarray(history.unit[members]), history.y[members], noise_std)
+
+
+def _condition(surrogate: Surrogate, rows: _Rows, *, optimize: bool, rng: np.random.Generator) -> None:
+    optimize = optimize and surrogate.fit_hyperparameters
+    surrogate.condition(rows.X, rows.y, optimize=optimize, rng=rng, noise_std=rows.noise_std)
 
 
 def _acquisition(name: str, options: dict[str, Any] | None) -> Acquisition:

@@ -174,8 +174,8 @@ class Optimizer(Ledger):
     their uncertainty, so other workers are sent elsewhere.
 
     An evaluation that failed (NaN, infinitely bad, or `failed=True`) is an observation without a value. It is never the
-    best and never suggested again, and the mean and standard deviation of the responses go without it; the model takes
-    it for one standard deviation worse than the worst of the others it stands on.
+    best and never suggested again, and the mean and standard deviation of the responses go without it. The search takes
+    it for one standard deviation worse than the worst of the others its model stands on; predictions go without it.
 
     Examples
     --------

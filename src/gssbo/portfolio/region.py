@@ -170,9 +170,12 @@ class Region:
     def predictor(self, view: View) -> tuple[MapGaussianProcess, IndexArray]:
         """What predicts in units of y, and the rows it stands on: the residual rule's choice from the view.
 
-        Nothing here moves. The choice is by a first model on the subset that `fit` would retain, as that was made for
-        warped responses: it may predict badly in units of y what it left out.
+        Evaluations that failed are left out: what stands in their place is for the search, and beside good values no
+        model of the objective. Nothing here moves. The choice is by a first model on the subset that `fit` would
+        retain, as that was made for warped responses: it may predict badly in units of y what it left out.
         """
+        if view.failed is not None:
+            view = view.only(~view.failed)
         chosen = np.sort(self._choose(view))
         gp = self._plain(view.only(chosen), self._theta)
         pool = _one_each(view)
@@ -184,8 +187,7 @@ class Region:
     def _plain(self, members: View, start: FloatArray | None) -> MapGaussianProcess:
         """The model of responses that are not warped; theta is the better of those found from two starts."""
         X = np.ascontiguousarray(members.X)
-        y = members.y if members.failed is None else np.where(members.failed, np.nan, members.y)
-        z, mean, std = standardize(y)
+        z, mean, std = standardize(members.y)
         known = None if members.noise_std is None else np.square(members.noise_std / std)
         gp = MapGaussianProcess()
         found = [gp.most_probable(X, z, start=each, max_evaluations=STEPS, known=known) for each in (start, None)]

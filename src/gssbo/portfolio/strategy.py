@@ -110,7 +110,7 @@ class Portfolio:
         self._origin = np.full(0, OUTSIDE, dtype=np.intp)  # one an observation, and spare ones
         self._leaders = np.empty(0, dtype=np.intp)  # of a history longer than a view, the best half of a view
         self._issued: list[Issued] = []
-        self._n_modelled = 0
+        self._n_modelled = self._n_valued = 0  # observations at the last update, and those of them that have a value
         self._seen: View | None = None  # as of the last update
         self._shown: tuple[MapGaussianProcess, IndexArray] | None = None  # what predicts from it, when asked for
 
@@ -126,7 +126,7 @@ class Portfolio:
             return False
         with np.errstate(over="ignore", invalid="ignore"):  # gains between responses as large as floats go
             self._learn(history)
-        self._n_modelled = len(history)
+        self._n_modelled, self._n_valued = len(history), len(history) - history.n_failed
         self._seen, self._shown = self._view(history, len(history)), None
         return True
 
@@ -196,7 +196,7 @@ class Portfolio:
     @property
     def n_retained(self) -> int:
         """How many `retained` holds."""
-        return min(self._n_modelled, self._size)
+        return min(self._n_valued, self._size)
 
     @property
     def surrogate(self) -> GaussianProcess:

@@ -199,7 +199,7 @@ def batch(problem: str, n: int = 400, size: int = 16, subset_size: int = 200, se
     )
 
 
-def bulk_ask(n: int, problem: str = "hartmann6", count: int = 20, seeds: int = 4, **options: Any) -> Workload:
+def bulk_ask(n: int, problem: str = "hartmann6", count: int = 40, seeds: int = 4, **options: Any) -> Workload:
     """A suggestion after n uniform observations told in bulk, mean over runs and over `count` of them told in turn.
 
     `options` are keyword arguments of `gssbo.Optimizer`; none is the optimizer with all its defaults.

@@ -246,7 +246,8 @@ class Portfolio:
         if n > MOST:
             newest = np.arange(n - MOST // 4, n)
             spread = np.round(np.linspace(0, n - 1, MOST // 4)).astype(np.intp)
-            rows = np.unique(np.concatenate([self._leaders, newest, spread]))
+            rows = np.sort(np.concatenate([self._leaders, newest, spread]))
+            rows = rows[np.append(True, rows[1:] > rows[:-1])]  # np.unique takes five times as long
         representatives = history.representatives if n == len(history) else None
         if representatives is not None and n > MOST:
             rows = np.union1d(rows, representatives[-(MOST // 2) :])

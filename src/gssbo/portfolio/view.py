@@ -9,6 +9,7 @@ origin      which searcher suggested each of them, -1 for the design and what wa
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -47,7 +48,7 @@ class View:
         """Index into the history of the newest observation, which tells one view of it from another."""
         return int(self.rows[-1])
 
-    @property
+    @cached_property
     def stalled(self) -> bool:
         """Whether the newest 10 + 4 d observations gained little over all before.
 

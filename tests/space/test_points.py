@@ -81,12 +81,25 @@ def test_tuples_that_are_values():
     assert space.show(space.read("x", [(128, 128), 2])[0]) == [{"layers": (128, 128), "n": 2}]
 
 
+@pytest.mark.parametrize("values", [[[1], [1, 2]], [(1,), (2,)], [[1], "none"]])
+@pytest.mark.parametrize("named", [False, True])
+def test_lists_that_are_values_of_the_only_parameter(values, named):
+    space = Space({"a": values} if named else [values])
+    points = [{"a": value} if named else [value] for value in values]
+    for point in points:
+        rows, single = space.read("x", point)
+        assert space.show(rows) == [point] and single
+    rows, single = space.read("x", points)
+    assert space.show(rows) == points and not single
+
+
 @pytest.mark.parametrize(
     ("space", "value", "message"),
     [
-        (NAMED, {"n": 16, "rate": 0.5}, r"must have the keys \['n', 'rate', 'act'\], got none of \['act'\]"),
-        (NAMED, {**DICTS[0], "seed": 3}, r"and unknown \['seed'\]"),
-        (NAMED, [DICTS[0], {"n": 16}], r"got none of \['rate', 'act'\]"),
+        (NAMED, {"n": 16, "rate": 0.5}, r"must have the keys 'n', 'rate', 'act'; missing: 'act'$"),
+        (NAMED, {**DICTS[0], "seed": 3}, r"'act'; unknown: 'seed'$"),
+        (NAMED, [DICTS[0], {"n": 16}], r"missing: 'rate', 'act'$"),
+        (NAMED, {"n": 16, "rate": 0.5, "a": 1}, r"missing: 'act'; unknown: 'a'$"),
         (NAMED, {"n": [16], "rate": [0.5, 0.6], "act": ["gelu"]}, r"columns of one length, got \[1, 2, 1\]"),
         (NAMED, POINTS[0][:2], "must have 3 values.*got 2"),
         (NAMED, np.zeros((4, 2)), "must have 3 values.*got 2"),

@@ -21,6 +21,7 @@ from gssbo.space.real import Real, check_range
 __all__ = ["Form", "read_bounds"]
 
 PRIORS = {"uniform": False, "log-uniform": True}  # scikit-optimize's words for log=
+ALMOST = {"log", "log10", "loguniform", "log-uniform", "linear", "lin", "uniform"}
 KINDS = "a pair (low, high), a Real, Integer or Categorical, a range, bool, or a list of values"
 
 
@@ -98,9 +99,27 @@ def _parameter(where: str, item: Any) -> Parameter:
             return _real(where, values[0], values[1])
         if isinstance(values[2], str) and values[2] in PRIORS:
             return _real(where, values[0], values[1], log=PRIORS[values[2]])
+    _refuse_half_a_range(where, item, values)
     if len(values) == 2 and any(map(_is_number, values)) and not any(isinstance(v, str | bytes | bool) for v in values):
         return _real(where, *values)
     return _named(where, Categorical, values)
+
+
+def _refuse_half_a_range(where: str, item: Any, values: list[Any]) -> None:
+    """Raise a ValueError for what was meant as a range, and would go for three categories or two.
+
+    That is a tuple of numbers and text, such as ends that were read from a file as text; and two numbers before a word
+    that is nearly one of the priors.
+    """
+    texts = [value for value in values if isinstance(value, str)]
+    if not texts or not any(map(_is_number, values)):
+        return
+    misspelt = len(values) == 3 and texts == values[2:] and texts[0].lower().strip("-_ ").replace("_", "-") in ALMOST
+    if isinstance(item, tuple) or misspelt:
+        raise ValueError(
+            f"{where} must be a range of numbers, with {' or '.join(map(repr, PRIORS))} behind it at most, or a list "
+            f"of values, of which text and numbers are categories, got {item!r}"
+        )
 
 
 def _named(where: str, kind: type[Integer] | type[Categorical], *values: Any) -> Parameter:

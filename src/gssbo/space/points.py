@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,17 +23,21 @@ def read_array(name: str, value: Any, d: int) -> tuple[Any, bool]:
     return check_matrix(name, points, columns=d), single
 
 
-def read_columns(name: str, value: Any, d: int, names: tuple[str, ...] | None) -> tuple[list[Any], bool]:
+def read_columns(
+    name: str, value: Any, d: int, names: tuple[str, ...] | None, *, is_point: Callable[[list[Any]], bool]
+) -> tuple[list[Any], bool]:
     """Return d columns of user values, and whether it was one point.
 
     One point is a dict of values, or a list of d of them; many are a list of such, a dict or a data frame of columns,
-    or an array of d columns. A lone value is a point where d is 1.
+    or an array of d columns. A lone value is a point where d is 1. `is_point` says of d lists that they are values, not
+    columns or points.
     """
     if hasattr(value, "columns") and hasattr(value, "iloc"):
-        value = {key: value[key].tolist() for key in value.columns}
+        table = {key: value[key].tolist() for key in value.columns}
+        return by_name(name, table, d, names), False
     if isinstance(value, Mapping):
         row = by_name(name, value, d, names)
-        if all(isinstance(item, list | np.ndarray) or hasattr(item, "iloc") for item in row):
+        if not is_point(row) and all(isinstance(item, list | np.ndarray) or hasattr(item, "iloc") for item in row):
             columns = [list(item) for item in row]
             if len({len(column) for column in columns}) > 1:
                 raise ValueError(f"{name} must have columns of one length, got {[len(column) for column in columns]}")
@@ -46,7 +50,8 @@ def read_columns(name: str, value: Any, d: int, names: tuple[str, ...] | None) -
     items = list(value) if not (isinstance(value, np.ndarray) and value.ndim == 0) else [value.item()]
     if items and all(isinstance(item, Mapping) for item in items):
         return [list(column) for column in zip(*(by_name(name, item, d, names) for item in items), strict=True)], False
-    if items and all(isinstance(item, list | tuple | np.ndarray) and len(item) == d for item in items):
+    lists = all(isinstance(item, list | tuple | np.ndarray) and len(item) == d for item in items)
+    if items and lists and not (len(items) == d and is_point(items)):
         return [list(column) for column in zip(*items, strict=True)], False
     return [[item] for item in items] if len(items) == d else wrong(name, len(items), d), True
 
@@ -58,7 +63,12 @@ def by_name(name: str, point: Mapping[Any, Any], d: int, names: tuple[str, ...] 
     missing = [key for key in names if key not in point]
     unknown = [key for key in point if key not in names]
     if missing or unknown:
-        raise ValueError(f"{name} must have the keys {list(names)}, got none of {missing} and unknown {unknown}")
+        found = [
+            f"{what}: {', '.join(map(repr, keys))}"
+            for what, keys in (("missing", missing), ("unknown", unknown))
+            if keys
+        ]
+        raise ValueError(f"{name} must have the keys {', '.join(map(repr, names))}; {'; '.join(found)}")
     return [point[key] for key in names]
 
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from gssbo._typing import FloatArray, IndexArray
 from gssbo._validation import check_matrix
+from gssbo.space.categorical import Categorical
 from gssbo.space.constraints import Constraints
 from gssbo.space.forms import read_bounds
 from gssbo.space.parameter import ROUNDING, Misfit
@@ -68,6 +69,11 @@ class Space:
         self._reals = all(isinstance(parameter, Real) for parameter in self.parameters)
         self._dtype = np.dtype([(f"{i}", kind.dtype) for i, kind in enumerate(self._kinds)])
         self._free = free
+        self._listed = [
+            i
+            for i, kind in enumerate(self._kinds)
+            if isinstance(kind, Categorical) and any(isinstance(value, list | tuple) for value in kind.values)
+        ]
         edges = np.cumsum([0, *(kind.n_columns for kind in self._kinds)])
         self._columns = [slice(int(edge[0]), int(edge[1])) for edge in pairwise(edges)]
         # Constants alone keep one idle column, so that a model has something to stand on.
@@ -112,8 +118,19 @@ class Space:
         if self.is_array:
             table, single = read_array(name, value, self.n_parameters)
             return self._store_table(name, table), single
-        columns, single = read_columns(name, value, self.n_parameters, self.names)
+        columns, single = read_columns(name, value, self.n_parameters, self.names, is_point=self._is_point)
         return self._store(name, columns), single
+
+    def _is_point(self, values: list[Any]) -> bool:
+        """Whether d values are those of one point, though each be a list: where categories are lists or tuples."""
+        if not self._listed:
+            return False
+        try:
+            for i in self._listed:
+                self._kinds[i].store([values[i]])
+        except Misfit:
+            return False
+        return True
 
     def read_many(self, name: str, value: Any) -> Rows:
         """Rows of many user points; one point alone is an error."""

@@ -17,6 +17,7 @@ from gssbo.cli.program import Program, ProgramFailed
 from gssbo.cli.space_file import read_space
 from gssbo.journal import read_journal
 from gssbo.ledger import read_ledger
+from gssbo.plot import plot_run
 
 SPACE = """
 [lr]
@@ -216,6 +217,39 @@ def test_a_run_its_journal_and_more_of_it(here, capsys):
     assert (here / "run.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.parametrize("text", ["True", "true"])
+def test_a_switch_is_told_as_it_is_printed(here, capsys, text):
+    import gssbo
+
+    with gssbo.Optimizer({"b": bool, "c": [None, 2, "x"]}, journal="run.jsonl") as opt:
+        opt.tell({"b": False, "c": 2}, 1.0)
+    assert main(["tell", "run.jsonl", f"b={text}", "c=None", "--value", "0.5"]) == 0
+    assert main(["best", "run.jsonl"]) == 0
+    assert "b = True" in capsys.readouterr().out
+    assert read_ledger("run.jsonl").best_x == {"b": True, "c": None}
+
+
+def test_a_journal_with_failures_is_drawn_whole(here, monkeypatch):
+    import gssbo
+    from gssbo.cli import record
+
+    drawn = {}
+
+    def keep(values, seconds, **options):
+        drawn.update(values=values, seconds=seconds)
+        return plot_run(values, seconds, **options)
+
+    monkeypatch.setattr(record, "plot_run", keep)
+    gssbo.minimize(lambda x: np.nan if x[0] > 0.8 else x[0], [(0, 1)], n_evals=30, rng=0, journal="run.jsonl")
+    assert main(["plot", "run.jsonl", "--out", "run.png"]) == 0
+    assert len(drawn["values"]) == len(drawn["seconds"]) == 30 and np.isnan(drawn["values"]).any()
+    assert (np.diff(drawn["seconds"]) >= 0.0).all() and drawn["seconds"][-1] > 0.0
+    figure = plot_run(drawn["values"], drawn["seconds"], n_init=0)
+    marks = next(line for line in figure.axes[0].lines if line.get_label() == "failed")
+    np.testing.assert_array_equal(marks.get_xdata(), np.flatnonzero(np.isnan(drawn["values"])) + 1)
+    assert figure.axes[0].get_xlim() == (0, 30)
+
+
 def test_a_pending_suggestion_is_told_by_its_number(here, capsys):
     import gssbo
 
@@ -259,8 +293,11 @@ def test_a_wrong_point_is_refused_and_nothing_told(here, capsys):
 
 def test_a_command_that_always_fails_ends_the_run(here, capsys):
     wrong = ["tune", "no-such-program {lr} {n} {act}", "--space", "space.toml", "--quiet", "--n-evals", "100"]
-    assert main(wrong) == 1
-    assert "could not be started" in capsys.readouterr().err
+    for again in range(2):  # what failed in an earlier call does not count
+        assert main([*wrong, "--journal", "wrong.jsonl"]) == 1
+        said = " ".join(capsys.readouterr().err.split())
+        assert "could not be started" in said and "The first 5 evaluations all failed, which ended the run" in said
+        assert read_ledger("wrong.jsonl").n_failed == 5 * (again + 1)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Ctrl-C by signal")

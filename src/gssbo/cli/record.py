@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from gssbo._typing import FloatArray
+from gssbo.entry import Entry
 from gssbo.exceptions import JournalError, MissingDependencyError
-from gssbo.journal import compact
+from gssbo.journal import compact, read_journal
 from gssbo.ledger import Ledger, continue_ledger, read_ledger
 from gssbo.plot import plot_run
 
@@ -90,6 +92,16 @@ def _best(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     return 0
 
 
+def _ask_seconds(entries: list[Entry], n_told: int) -> FloatArray:
+    """Cumulative seconds of the optimizer (n,) when each observation was told."""
+    spent, after = 0.0, []
+    for entry in entries:
+        spent += entry.seconds or 0.0
+        if entry.kind == "tell" and entry.y is not None:
+            after += [spent] * len(entry.y)
+    return np.array(after[:n_told])
+
+
 def _tell(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     try:
         with continue_ledger(options.journal) as ledger:
@@ -125,8 +137,9 @@ def _point(ledger: Ledger, words: list[str]) -> Any:
 
 
 def _value(text: str, parameter: Any) -> Any:
-    if text in getattr(parameter, "values", ()):
-        return text
+    for value in getattr(parameter, "values", ()):
+        if text == str(value):  # as `gssbo best` prints it
+            return value
     try:
         return json.loads(text)
     except ValueError:
@@ -150,12 +163,11 @@ def _plain(point: Any) -> Any:
 def _plot(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     try:
         ledger = read_ledger(options.journal)
-        y = ledger.y[~np.isnan(ledger.y)]
-        if len(y) == 0:
+        if ledger.n_told == ledger.n_failed:
             raise JournalError(f"{options.journal} holds no value yet")
         figure = plot_run(
-            -y if ledger.maximize else y,
-            np.zeros(len(y)),
+            -ledger.y if ledger.maximize else ledger.y,
+            _ask_seconds(read_journal(options.journal).entries, ledger.n_told),
             title=options.journal.name,
             value_name="objective, negative" if ledger.maximize else "objective",
             n_init=0,

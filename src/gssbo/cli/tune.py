@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import math
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -66,6 +65,7 @@ def _tune(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
         if options.workers < 1:
             raise ValueError(f"--workers must be at least 1, got {options.workers}")
         # Commands are processes: a thread each will do.
+        gives_up = _GivesUp()
         with ThreadPoolExecutor(options.workers) as executor, contextlib.closing(program):
             result = minimize(
                 program,
@@ -77,7 +77,7 @@ def _tune(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
                 timeout=options.timeout,
                 target=options.target,
                 patience=options.patience,
-                callback=_gives_up,
+                callback=gives_up,
                 progress=not options.quiet,
                 journal=options.journal,
                 rng=options.seed,
@@ -85,7 +85,7 @@ def _tune(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
             )
     except (ValueError, MissingDependencyError) as error:
         parser.error(str(error))
-    return _report(options, result)
+    return _report(options, result, hopeless=gives_up.ended)
 
 
 def _space(options: argparse.Namespace) -> dict[str, Any]:
@@ -105,12 +105,20 @@ def _chosen(options: argparse.Namespace) -> dict[str, Any]:
     return chosen | ({"duplicates": "allow"} if options.noisy else {})
 
 
-def _gives_up(progress: OptimizeResult) -> bool:
-    """Whether all of the first evaluations failed."""
-    return progress.fun is None and progress.nfev >= HOPELESS and math.isnan(progress.fun_last)
+class _GivesUp:
+    """A callback that ends a run whose first evaluations all fail; those of an earlier call do not count."""
+
+    def __init__(self) -> None:
+        self._n = 0
+        self.ended = False
+
+    def __call__(self, progress: OptimizeResult) -> bool:
+        self._n += 1
+        self.ended = progress.fun is None and self._n >= HOPELESS
+        return self.ended
 
 
-def _report(options: argparse.Namespace, result: OptimizeResult) -> int:
+def _report(options: argparse.Namespace, result: OptimizeResult, *, hopeless: bool) -> int:
     failures = [failure.reason for failure in result.failures]
     if options.json:
         document = {
@@ -131,6 +139,12 @@ def _report(options: argparse.Namespace, result: OptimizeResult) -> int:
     if result.x is None:
         last = failures[-1] if failures else result.message
         sys.stderr.write(paragraph(f"gssbo: error: no evaluation gave a value; the last one: {last}") + "\n")
+        if hopeless:
+            text = (
+                f"The first {HOPELESS} evaluations all failed, which ended the run. Put the command right and try again"
+            )
+            kept = "" if options.journal is None else "; the journal keeps what failed, and a new one begins without it"
+            sys.stderr.write(paragraph(f"{text}{kept}.") + "\n")
         return INTERRUPTED if not result.success else FAILED
     if failures and not options.json:
         sys.stderr.write(paragraph(f"the last failure: {failures[-1]}") + "\n")

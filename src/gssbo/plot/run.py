@@ -36,7 +36,7 @@ def plot_run(
     Parameters
     ----------
     values : array of shape (n,)
-        Values observed, in order, minimised.
+        Values observed, in order, minimised; NaN where an evaluation failed, which is marked below.
     optimizer_seconds : array of shape (n,)
         Cumulative seconds of the optimizer after each evaluation.
     objective_seconds : array of shape (n,), optional
@@ -72,7 +72,9 @@ def plot_run(
     >>> len(figure.axes)
     3
     """
-    y = check_vector("values", values)
+    y = check_vector("values", values, finite=False)
+    if np.isinf(y).any() or (y.size and np.isnan(y).all()):
+        raise ValueError(f"values must be numbers, or NaN where an evaluation failed, at least one a number, got {y}")
     own = check_vector("optimizer_seconds", optimizer_seconds, size=y.size)
     theirs = None if objective_seconds is None else check_vector("objective_seconds", objective_seconds, size=y.size)
     n_design = check_integer("n_init", n_init, at_least=0)
@@ -96,7 +98,8 @@ def plot_run(
 def _observed(axes: Any, y: FloatArray, optimum: float | None, n_init: int, name: str) -> None:
     count = np.arange(1, y.size + 1)
     axes.scatter(count, y, label="observed", **OBSERVED)
-    axes.step(count, np.minimum.accumulate(y), where="post", color=BLUE, linewidth=1.8, label="best observed so far")
+    axes.step(count, np.fmin.accumulate(y), where="post", color=BLUE, linewidth=1.8, label="best observed so far")
+    _mark_failures(axes, y)
     if optimum is not None:
         axes.axhline(optimum, color=ORANGE, linestyle="--", linewidth=1.2, label="lowest expected value")
     _mark_design(axes, n_init, y.size)
@@ -109,7 +112,7 @@ def _cumulative_regret(axes: Any, regret: FloatArray, n_init: int, random_step: 
     count = np.arange(n_init, n_init + after.size + 1)
     axes.plot(
         count[: after.size + 1],
-        np.concatenate([[0.0], np.cumsum(after)]),
+        np.concatenate([[0.0], np.nancumsum(after)]),
         color=BLUE,
         linewidth=1.8,
         label="run",
@@ -124,10 +127,11 @@ def _cumulative_regret(axes: Any, regret: FloatArray, n_init: int, random_step: 
 
 
 def _simple_regret(axes: Any, regret: FloatArray, n_init: int) -> None:
-    best = np.minimum.accumulate(regret)
+    best = np.fmin.accumulate(regret)
     count = np.arange(1, best.size + 1)
     axes.step(count, best, where="post", color=BLUE, linewidth=1.8)
-    if (best > 0.0).all():
+    _mark_failures(axes, regret)
+    if (best[~np.isnan(best)] > 0.0).all():
         axes.set_yscale("log")
     _mark_design(axes, n_init, regret.size)
     axes.set(xlabel="evaluations, initial design included", ylabel="simple\n(best so far)")
@@ -149,6 +153,13 @@ def _legend(axes: Any, place: str) -> None:
     legend = axes.legend(fontsize="small", loc=place, framealpha=0.9, edgecolor="none", markerscale=2)
     for handle in legend.legend_handles:
         handle.set_alpha(1.0)
+
+
+def _mark_failures(axes: Any, y: FloatArray) -> None:
+    failed = np.flatnonzero(np.isnan(y)) + 1
+    if failed.size:
+        low = np.full(failed.size, 0.02)
+        axes.plot(failed, low, "|", color=ORANGE, transform=axes.get_xaxis_transform(), label="failed")
 
 
 def _mark_design(axes: Any, n_init: int, n: int) -> None:

@@ -941,3 +941,13 @@ def test_predictions_go_without_the_evaluations_that_failed(method, tolerance):
     expected = np.array([bowl(x) for x in X])
     assert np.abs(opt.predict(X) - expected).max() < 0.05 * np.ptp(expected)
     assert opt.predict(X).tolist() == opt.predict(X).tolist()
+
+
+@pytest.mark.parametrize("method", ["box", "portfolio"])
+def test_where_all_failed_there_is_still_a_subset(method):
+    opt = Optimizer(BOX, method=method, n_init=3, rng=0)
+    for _ in range(8):
+        opt.tell(opt.ask(), np.nan)
+    opt.ask()
+    assert len(opt.retained) == opt.n_retained == 8
+    assert opt.result().x is None and opt.surrogate.y_train_.tolist() == [0.0] * 8

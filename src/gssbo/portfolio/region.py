@@ -174,7 +174,7 @@ class Region:
         model of the objective. Nothing here moves. The choice is by a first model on the subset that `fit` would
         retain, as that was made for warped responses: it may predict badly in units of y what it left out.
         """
-        if view.failed is not None:
+        if view.failed is not None and not view.failed.all():
             view = view.only(~view.failed)
         chosen = np.sort(self._choose(view))
         gp = self._plain(view.only(chosen), self._theta)

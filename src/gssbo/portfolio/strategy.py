@@ -196,7 +196,7 @@ class Portfolio:
     @property
     def n_retained(self) -> int:
         """How many `retained` holds."""
-        return min(self._n_valued, self._size)
+        return min(self._n_valued or self._n_modelled, self._size)
 
     @property
     def surrogate(self) -> GaussianProcess:

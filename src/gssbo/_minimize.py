@@ -7,6 +7,7 @@ from typing import Any
 
 from scipy.optimize import OptimizeResult
 
+from gssbo._keywords import with_checked_keywords
 from gssbo._run import run
 from gssbo._typing import ArrayLike, RngLike
 from gssbo.optimizer import Optimizer
@@ -14,6 +15,7 @@ from gssbo.optimizer import Optimizer
 __all__ = ["minimize"]
 
 
+@with_checked_keywords(others=Optimizer)
 def minimize(
     fun: Callable[..., Any],
     bounds: Any,
@@ -84,6 +86,8 @@ def minimize(
         taken up: `n_evals` is the total, what was being evaluated when it broke off is evaluated again, `x0` is not,
         and with one worker the result is that of an uninterrupted run. Everything else must be given as it was.
     rng : None, int or numpy.random.Generator
+        Where the random numbers come from. With a seed and one worker the run repeats itself; None is another run each
+        time, and so is the same generator given once more.
     **optimizer_options
         Any other argument of `gssbo.Optimizer`, for example `**gssbo.presets.paper(100)`.
 

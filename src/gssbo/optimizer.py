@@ -29,6 +29,7 @@ import numpy as np
 from scipy.optimize import OptimizeResult
 
 from gssbo import methods
+from gssbo._keywords import check_keywords, keywords_of
 from gssbo._typing import FloatArray, IndexArray, RngLike
 from gssbo._validation import check_choice, check_flag, check_integer, spawn_generators
 from gssbo.box_strategy import BoxStrategy
@@ -65,9 +66,11 @@ def _with_method(init: Init) -> Init:
 
     Those given beside such a name come first. And let go of the journal where the optimizer cannot be made.
     """
+    accepted = keywords_of(init)
 
     @functools.wraps(init)
     def with_method(self: Optimizer, *args: Any, **options: Any) -> None:
+        check_keywords("Optimizer", options, accepted)
         name = method_for(options)
         if name == "portfolio":
             refuse_box_options(options)

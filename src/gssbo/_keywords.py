@@ -1,0 +1,73 @@
+"""Keywords that a function does not take: an error that names the function, and the keyword that was likely meant."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar, cast
+
+__all__ = ["check_keywords", "keywords_of", "with_checked_keywords"]
+
+SYNONYMS = {
+    "rng": ("seed", "random_state", "random_seed"),
+    "n_evals": ("n_calls", "n_trials", "n_iter", "max_evals", "maxiter", "budget"),
+    "workers": ("n_jobs", "n_workers"),
+    "bounds": ("space", "dimensions", "search_space"),
+    "n_init": ("n_initial_points", "n_startup_trials"),
+}  # words of other packages
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def keywords_of(function: Callable[..., Any]) -> tuple[str, ...]:
+    """The names that a function takes by keyword; those behind ** are not among them, nor is `self`."""
+    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    parameters = inspect.signature(function).parameters.values()
+    return tuple(each.name for each in parameters if each.kind in named and each.name != "self")
+
+
+def check_keywords(function: str, given: Iterable[str], accepted: Iterable[str]) -> None:
+    """Raise a TypeError at the first keyword that is not accepted.
+
+    Examples
+    --------
+    >>> check_keywords("minimize", ["fun", "seed"], ["fun", "bounds", "rng"])
+    Traceback (most recent call last):
+        ...
+    TypeError: minimize() got an unexpected keyword argument 'seed': did you mean 'rng'?
+    """
+    known = tuple(accepted)
+    for name in given:
+        if name not in known:
+            meant = _meant(name, known)
+            hint = "" if meant is None else f": did you mean {meant!r}?"
+            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{hint}")
+
+
+def _meant(name: str, known: tuple[str, ...]) -> str | None:
+    for ours, theirs in SYNONYMS.items():
+        if ours in known and name.lower() in theirs:
+            return ours
+    near = difflib.get_close_matches(name.lower(), known, n=1)
+    return near[0] if near else None
+
+
+def with_checked_keywords(*, others: Callable[..., Any]) -> Callable[[Function], Function]:
+    """Check the keywords of a function that hands those it does not know to another one, before anything is bound.
+
+    Python itself would first complain that the keyword that was misspelt is missing.
+    """
+
+    def decorate(function: Function) -> Function:
+        accepted = (*keywords_of(function), *keywords_of(others))
+
+        @functools.wraps(function)
+        def checked(*args: Any, **keywords: Any) -> Any:
+            check_keywords(function.__name__, keywords, accepted)
+            return function(*args, **keywords)
+
+        return cast(Function, checked)
+
+    return decorate

@@ -1,7 +1,9 @@
 """Pictures of optimizers: what is drawn, and that a long history is no trouble."""
 
 import io
+import math
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -163,3 +165,61 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setattr(importlib, "import_module", lambda name, package=None: without(name))
     with pytest.raises(MissingDependencyError, match=r"gssbo\[plot\]"):
         plot_convergence([1.0, 2.0])
+
+
+# ---- wrong arguments
+
+RESULT = gssbo.minimize(lambda x: x[0] ** 2, [(-1, 1)], n_evals=6, n_init=6, rng=0)
+
+
+@pytest.mark.parametrize("draw", [plot_importance, plot_retained, plot_slices], ids=lambda draw: draw.__name__)
+@pytest.mark.parametrize(
+    ("given", "shown"), [(RESULT, "an OptimizeResult"), ("a.jsonl", "'a.jsonl'"), (None, "None"), ([1.0], r"\[1.0\]")]
+)
+def test_what_is_drawn_of_an_optimizer_takes_nothing_else(draw, given, shown):
+    with pytest.raises(ValueError, match=rf"^optimizer must be an Optimizer, got {shown}$"):
+        draw(given)
+
+
+@pytest.mark.parametrize(
+    "given", ["a.jsonl", Path("a.jsonl"), 3, None, ["a.jsonl"], {"a": "a.jsonl"}, [[1.0, "b"]], [[[1.0]]]]
+)
+def test_convergence_says_what_it_takes(given):
+    with pytest.raises(ValueError, match=r"^runs must be an Optimizer, a result of minimize, values \(n,\), .*, got "):
+        plot_convergence(given)
+
+
+@pytest.mark.parametrize("given", [[], {"a": []}, [[]], [math.nan]])
+def test_convergence_needs_a_value(given):
+    with pytest.raises(ValueError, match="each with a value, got one without"):
+        plot_convergence(given)
+
+
+def test_runs_of_several_lengths_are_drawn_as_far_as_all_go():
+    line = plot_convergence([[3.0, 1.0, 2.0], [5.0, 4.0]]).axes[0].lines[0]
+    assert line.get_ydata().tolist() == [4.0, 2.5]
+    line = plot_convergence(np.array([[3.0, 1.0], [5.0, 4.0]])).axes[0].lines[0]
+    assert line.get_ydata().tolist() == [4.0, 2.5]
+
+
+@pytest.mark.parametrize("given", ["a.jsonl", [RESULT], None, {}, {"a": 3}])
+def test_times_say_what_they_take(given):
+    with pytest.raises(
+        ValueError, match=r"^runs must be an Optimizer, a result of minimize, or a dict of those by name, got "
+    ):
+        plot_times(given)
+
+
+@pytest.mark.parametrize("given", ["a.jsonl", RESULT, None])
+def test_trust_says_what_it_takes(given):
+    with pytest.raises(ValueError, match=r"^found must be an Optimizer, or what its diagnostics\(\) returned, got "):
+        plot_trust(given)
+
+
+def test_parameters_are_checked(mixed):
+    with pytest.raises(ValueError, match=r"^parameters must be a pair of numbers or names, got 'lr'$"):
+        plot_retained(mixed, "lr")
+    with pytest.raises(ValueError, match=r"^parameters must be a list of numbers or names, got 'lr'$"):
+        plot_slices(mixed, "lr")
+    with pytest.raises(ValueError, match=r"^parameters must be a list of numbers or names, got \[\]$"):
+        plot_slices(mixed, [])

@@ -76,3 +76,16 @@ def test_missing_matplotlib_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(MissingDependencyError, match=r"gssbo\[plot\]"):
         plot_run(VALUES, SECONDS)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"optimum": "low"}, "^optimum must be a real number, got 'low'$"),
+        ({"random_search_step": "one"}, "^random_search_step must be a real number, got 'one'$"),
+        ({"retention_began_at": 2.5}, "^retention_began_at must be an integer, got 2.5$"),
+    ],
+)
+def test_marks_are_numbers(options, message):
+    with pytest.raises(ValueError, match=message):
+        plot_run([3.0, 1.0, 2.0], [0.1, 0.2, 0.3], n_init=1, **options)

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import OptimizeResult
 
 from gssbo._optional import import_optional
 from gssbo._typing import FloatArray, IndexArray
+from gssbo.optimizer import Optimizer
 from gssbo.space import Categorical, Integer, Parameter, Real, Rows, Space
 
-__all__ = ["BLUE", "COLORS", "GREY", "ORANGE", "label", "new_figure", "numbers", "scale_axis", "thinned", "tidy"]
+__all__ = [
+    "BLUE",
+    "COLORS",
+    "GREY",
+    "ORANGE",
+    "check_kind",
+    "check_optimizer",
+    "label",
+    "new_figure",
+    "numbers",
+    "scale_axis",
+    "thinned",
+    "tidy",
+]
 
 BLUE, ORANGE, GREY = "#1f5fa8", "#c8611a", "#777777"
 COLORS = (BLUE, ORANGE, "#2f8f6b", "#9b4f96", "#b8901f", "#4aa3c7", "#7a4b2a", GREY)
@@ -29,6 +44,20 @@ def new_figure(width: float, height: float) -> Any:
     return import_optional("matplotlib.figure", extra="plot", purpose="plotting").Figure(
         figsize=(width, height), layout="constrained"
     )
+
+
+def check_optimizer(value: Any) -> Optimizer:
+    """Return an optimizer, or raise a ValueError."""
+    check_kind("optimizer", value, isinstance(value, Optimizer), "an Optimizer")
+    return cast(Optimizer, value)
+
+
+def check_kind(name: str, value: Any, right: bool, accepted: str) -> None:
+    """Raise a ValueError that says what is accepted and what was given, unless that is right."""
+    if not right:
+        # The text of a result is a table of many lines.
+        text = f"an {type(value).__name__}" if isinstance(value, OptimizeResult) else " ".join(repr(value).split())
+        raise ValueError(f"{name} must be {accepted}, got {text if len(text) <= 80 else text[:77] + '...'}")
 
 
 def tidy(axes: Any) -> None:

@@ -9,9 +9,11 @@ import numpy as np
 
 from gssbo._typing import FloatArray
 from gssbo._validation import check_real
-from gssbo.plot.canvas import COLORS, GREY, new_figure, thinned, tidy
+from gssbo.plot.canvas import COLORS, GREY, check_kind, new_figure, thinned, tidy
 
 __all__ = ["plot_convergence"]
+
+ACCEPTED = "an Optimizer, a result of minimize, values (n,), a list of those, or a dict of lists by name"
 
 
 def plot_convergence(
@@ -40,7 +42,7 @@ def plot_convergence(
     MissingDependencyError
         If matplotlib is not installed (extra "plot").
     ValueError
-        If there is no run with a value.
+        If `runs` is something else (a path is: open the journal first), or there is no run with a value.
 
     Examples
     --------
@@ -94,7 +96,9 @@ def _flat(runs: Any) -> list[Any]:
 
 def _runs(found: Any) -> list[FloatArray]:
     """Values of one run or of several."""
-    if hasattr(found, "func_vals") or hasattr(found, "tell") or (np.ndim(found) == 1 and not _holds_runs(found)):
+    listed = hasattr(found, "__len__") and not isinstance(found, str | bytes | Mapping)
+    check_kind("runs", found, _is_run(found) or listed, ACCEPTED)
+    if _is_run(found) or not (_holds_runs(found) or np.ndim(found) > 1):
         found = [found]
     curves = [_values(run) for run in found]
     if not curves or any(len(curve) == 0 or np.isnan(curve).all() for curve in curves):
@@ -102,14 +106,23 @@ def _runs(found: Any) -> list[FloatArray]:
     return curves
 
 
+def _is_run(found: Any) -> bool:
+    return hasattr(found, "func_vals") or hasattr(found, "tell")
+
+
 def _holds_runs(found: Any) -> bool:
-    return isinstance(found, Sequence) and len(found) > 0 and not isinstance(found[0], float | int | np.number)
+    return isinstance(found, Sequence) and (len(found) == 0 or not isinstance(found[0], float | int | np.number))
 
 
 def _values(run: Any) -> FloatArray:
     if hasattr(run, "func_vals"):
         return np.asarray(run.func_vals, dtype=float)
-    return np.asarray(run.y if hasattr(run, "tell") else run, dtype=float)
+    try:
+        values = np.asarray(run.y if hasattr(run, "tell") else run, dtype=float)
+    except (TypeError, ValueError):
+        values = np.empty(())
+    check_kind("runs", run, values.ndim == 1, ACCEPTED)
+    return values
 
 
 def _best_so_far(values: FloatArray, maximize: bool) -> FloatArray:

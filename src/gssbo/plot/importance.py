@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gssbo.plot.canvas import BLUE, label, new_figure, tidy
+from gssbo.plot.canvas import BLUE, check_optimizer, label, new_figure, tidy
 
 __all__ = ["plot_importance"]
 
@@ -33,7 +33,7 @@ def plot_importance(optimizer: Any) -> Any:
     MissingDependencyError
         If matplotlib is not installed (extra "plot").
     ValueError
-        If the surrogate has no lengthscales yet, or another number of them.
+        If it is no optimizer, or its surrogate has no lengthscales yet, or another number of them.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def plot_importance(optimizer: Any) -> Any:
     >>> [tick.get_text() for tick in plot_importance(opt).axes[0].get_yticklabels()][0]
     'a'
     """
-    space = optimizer.space
+    space = check_optimizer(optimizer).space
     scales = getattr(optimizer.surrogate, "lengthscale_", None)
     if scales is None or np.size(scales) != space.dim:
         raise ValueError(

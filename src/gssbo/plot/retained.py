@@ -6,7 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from gssbo.plot.canvas import BLUE, GREY, ORANGE, label, new_figure, numbers, scale_axis, thinned, tidy
+from gssbo.plot.canvas import (
+    BLUE,
+    GREY,
+    ORANGE,
+    check_kind,
+    check_optimizer,
+    label,
+    new_figure,
+    numbers,
+    scale_axis,
+    thinned,
+    tidy,
+)
 
 __all__ = ["parameter_index", "plot_retained"]
 
@@ -30,7 +42,7 @@ def plot_retained(optimizer: Any, parameters: tuple[int | str, int | str] = (0, 
     MissingDependencyError
         If matplotlib is not installed (extra "plot").
     ValueError
-        If there is nothing to draw, or no such parameter.
+        If it is no optimizer, there is nothing to draw, or no such parameter.
 
     Examples
     --------
@@ -41,9 +53,12 @@ def plot_retained(optimizer: Any, parameters: tuple[int | str, int | str] = (0, 
     >>> [len(each.get_offsets()) for each in plot_retained(opt).axes[0].collections]
     [30, 30, 1]
     """
-    if optimizer.n_told == 0:
+    if check_optimizer(optimizer).n_told == 0:
         raise ValueError("optimizer must have been told something, got one with an empty history")
     space, rows, y = optimizer.space, optimizer._history.X, optimizer.y
+    given: Any = parameters
+    pair = isinstance(given, tuple | list) and len(given) == 2
+    check_kind("parameters", given, pair, "a pair of numbers or names")
     first = parameter_index(space, parameters[0])
     alone = space.n_parameters == 1
     second = first if alone else parameter_index(space, parameters[1])

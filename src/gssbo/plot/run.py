@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gssbo._typing import ArrayLike, FloatArray
-from gssbo._validation import check_integer, check_vector
+from gssbo._validation import check_integer, check_real, check_vector
 from gssbo.plot.canvas import BLUE, GREY, ORANGE, new_figure, tidy
 
 __all__ = ["plot_run"]
@@ -64,7 +64,7 @@ def plot_run(
     MissingDependencyError
         If matplotlib is not installed (extra "plot").
     ValueError
-        If an array has the wrong shape or an entry that is not finite.
+        If an array has the wrong shape or an entry that is not finite, or another argument is no number.
 
     Examples
     --------
@@ -78,17 +78,20 @@ def plot_run(
     own = check_vector("optimizer_seconds", optimizer_seconds, size=y.size)
     theirs = None if objective_seconds is None else check_vector("objective_seconds", objective_seconds, size=y.size)
     n_design = check_integer("n_init", n_init, at_least=0)
+    lowest = None if optimum is None else check_real("optimum", optimum)
+    step = None if random_search_step is None else check_real("random_search_step", random_search_step)
+    began_at = None if retention_began_at is None else check_integer("retention_began_at", retention_began_at)
     figure = new_figure(10.0, 4.6)
     figure.suptitle(title)
     grid = figure.add_gridspec(2, 2)
-    if optimum is None or noisy:
-        _observed(figure.add_subplot(grid[:, 0]), y, optimum, n_design, value_name)
+    if lowest is None or noisy:
+        _observed(figure.add_subplot(grid[:, 0]), y, lowest, n_design, value_name)
     else:
         upper = figure.add_subplot(grid[0, 0])
-        _cumulative_regret(upper, y - optimum, n_design, random_search_step)
-        _simple_regret(figure.add_subplot(grid[1, 0], sharex=upper), y - optimum, n_design)
+        _cumulative_regret(upper, y - lowest, n_design, step)
+        _simple_regret(figure.add_subplot(grid[1, 0], sharex=upper), y - lowest, n_design)
         upper.tick_params(labelbottom=False)
-    _time(figure.add_subplot(grid[:, 1]), own, theirs, retention_began_at)
+    _time(figure.add_subplot(grid[:, 1]), own, theirs, began_at)
     for axes in figure.axes:
         tidy(axes)
         axes.set_xlim(0, y.size)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gssbo.plot.canvas import BLUE, ORANGE, label, new_figure, numbers, scale_axis, tidy
+from gssbo.plot.canvas import BLUE, ORANGE, check_kind, check_optimizer, label, new_figure, numbers, scale_axis, tidy
 from gssbo.plot.retained import parameter_index
 from gssbo.space import Categorical
 
@@ -39,7 +39,7 @@ def plot_slices(optimizer: Any, parameters: Sequence[int | str] | None = None, *
     MissingDependencyError
         If matplotlib is not installed (extra "plot").
     ValueError
-        If nothing was told, or a parameter or the point is not of the space.
+        If it is no optimizer, nothing was told, or a parameter or the point is not of the space.
 
     Examples
     --------
@@ -51,10 +51,13 @@ def plot_slices(optimizer: Any, parameters: Sequence[int | str] | None = None, *
     >>> [axes.get_xlabel() for axes in plot_slices(opt).axes]
     ['a', 'c']
     """
-    space = optimizer.space
+    space = check_optimizer(optimizer).space
     if parameters is None:
         chosen = list(range(min(space.n_parameters, MOST_PANELS)))
     else:
+        given: Any = parameters
+        several = isinstance(given, Sequence) and not isinstance(given, str) and len(given) > 0
+        check_kind("parameters", given, several, "a list of numbers or names")
         chosen = [parameter_index(space, each) for each in parameters]
     point = optimizer.best("model").x if at is None else at
     if point is None:

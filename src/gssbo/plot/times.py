@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gssbo.plot.canvas import COLORS, new_figure, tidy
+from gssbo.plot.canvas import COLORS, check_kind, new_figure, tidy
 
 __all__ = ["plot_times"]
 
@@ -25,6 +25,8 @@ def plot_times(runs: Any) -> Any:
     ------
     MissingDependencyError
         If matplotlib is not installed (extra "plot").
+    ValueError
+        If it is none of these.
 
     Examples
     --------
@@ -35,6 +37,8 @@ def plot_times(runs: Any) -> Any:
     True
     """
     by_name = runs if isinstance(runs, dict) and "timings" not in runs else {"": runs}
+    right = len(by_name) > 0 and all(hasattr(run, "timings") for run in by_name.values())
+    check_kind("runs", runs, right, "an Optimizer, a result of minimize, or a dict of those by name")
     figure = new_figure(6.4, 1.2 + 0.5 * len(by_name))
     axes = figure.add_subplot()
     for row, run in enumerate(by_name.values()):

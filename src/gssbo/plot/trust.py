@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from gssbo.diagnostics.trust import Trust
-from gssbo.plot.canvas import BLUE, GREY, ORANGE, new_figure, tidy
+from gssbo.optimizer import Optimizer
+from gssbo.plot.canvas import BLUE, GREY, ORANGE, check_kind, new_figure, tidy
 
 __all__ = ["plot_trust"]
 
@@ -28,7 +29,7 @@ def plot_trust(found: Any) -> Any:
     MissingDependencyError
         If matplotlib is not installed (extra "plot").
     ValueError
-        As `Optimizer.diagnostics`.
+        If it is neither, and as `Optimizer.diagnostics`.
 
     Examples
     --------
@@ -39,7 +40,8 @@ def plot_trust(found: Any) -> Any:
     >>> len(plot_trust(opt).axes[0].lines) >= 2
     True
     """
-    trust = found if isinstance(found, Trust) else found.diagnostics()
+    check_kind("found", found, isinstance(found, Trust | Optimizer), "an Optimizer, or what its diagnostics() returned")
+    trust: Trust = found if isinstance(found, Trust) else found.diagnostics()
     figure = new_figure(6.4, 4.2)
     axes = figure.add_subplot()
     growth = trust.growth

@@ -1,6 +1,8 @@
 """The kinds of parameters: what they take, and what they refuse."""
 
+import inspect
 import math
+import pydoc
 from decimal import Decimal
 from fractions import Fraction
 
@@ -158,3 +160,14 @@ def test_parameters_are_values():
     assert len({Real(0, 1), Real(0.0, 1.0), Categorical(["a"]), Categorical(("a",))}) == 2
     with pytest.raises(AttributeError):
         Real(0, 1).low = 5
+
+
+@pytest.mark.parametrize("kind", [Real, Integer, Categorical])
+def test_help_stands_by_itself(kind):
+    text = pydoc.render_doc(kind, renderer=pydoc.plaintext)
+    assert "See `" not in text and "top of this module" not in text
+    public = [
+        name for name in dir(kind) if not name.startswith("_") and name not in ("dtype", "low", "high", "log", "step")
+    ]
+    assert {"store", "show", "encode", "decode", "place", "at", "limits", "n_values"} <= set(public)
+    assert all(len(inspect.getdoc(getattr(kind, name)) or "") > 15 for name in public)

@@ -18,13 +18,17 @@ __all__ = ["Categorical"]
 
 @dataclass(frozen=True)
 class Categorical(Discrete):
-    """One of several values without an order.
+    """One of several values without an order: any two are equally far apart, so renaming or reordering changes nothing.
+
+    A list of values among bounds is the same.
 
     Parameters
     ----------
     values : sequence
         Distinct: text, numbers, booleans, None, tuples. NumPy scalars become built-in ones. A suggestion holds the very
         object given here.
+
+        To choose between numbers that have an order, `Integer` or `Real` with a step let the model know of it.
 
     Raises
     ------
@@ -35,6 +39,14 @@ class Categorical(Discrete):
     --------
     >>> Categorical(["relu", "gelu"])
     Categorical(values=('relu', 'gelu'))
+
+    Beside other parameters, and as a list among them:
+
+    >>> from gssbo import minimize
+    >>> cost = {"relu": 2.0, "gelu": 1.0, "tanh": 3.0}
+    >>> space = {"act": Categorical(["relu", "gelu", "tanh"]), "bias": [True, False]}
+    >>> minimize(lambda x: cost[x["act"]] + x["bias"], space, n_evals=6, rng=0).x
+    {'act': 'gelu', 'bias': False}
     """
 
     dtype: ClassVar[str] = "i8"
@@ -57,21 +69,21 @@ class Categorical(Discrete):
 
     @property
     def n_values(self) -> float:
-        """See `Parameter`."""
+        """How many values there are."""
         return len(self.values)
 
     @property
     def n_columns(self) -> int:
-        """One a category, but one for two and none for one."""
+        """Columns of the model's cube: one a category, but one for two and none for one."""
         return len(self.values) if len(self.values) > 2 else len(self.values) - 1
 
     @property
     def limits(self) -> str:
-        """For messages."""
+        """What the values are, for messages."""
         return f"values are {', '.join(map(repr, self.values))}"
 
     def store(self, values: Sequence[Any] | Column) -> Column:
-        """See `Parameter`."""
+        """Numbers (n,), from 0, of n categories; a ValueError says which is none."""
         return np.array([self._code(i, builtin(value)) for i, value in enumerate(values)], dtype=np.int64)
 
     def _code(self, where: int, value: Any) -> int:
@@ -81,19 +93,19 @@ class Categorical(Discrete):
         raise Misfit(where, value, "be one of the values")
 
     def show(self, column: Column) -> list[Any]:
-        """See `Parameter`."""
+        """The categories with the numbers in a stored column (n,), the very objects given."""
         return [self.values[code] for code in column.tolist()]
 
     def codes(self, column: Column) -> IndexArray:
-        """See `Discrete`."""
+        """The stored column (n,) itself: categories are stored by their numbers, from 0."""
         return column
 
     def at(self, codes: IndexArray) -> Column:
-        """See `Parameter`."""
+        """Stored column (n,) of the categories with these numbers (n,)."""
         return np.asarray(codes, dtype=np.int64)
 
     def encode(self, column: Column) -> FloatArray:
-        """See the top of this module."""
+        """Columns (n, n_columns) of the unit cube: one a category, 1 / sqrt(2) high; 0 or 1 where there are two."""
         if len(self.values) == 2:
             return column.astype(np.float64)[:, None]
         unit = np.zeros((len(column), len(self.values)))
@@ -109,7 +121,7 @@ class Categorical(Discrete):
 
     @property
     def numeric(self) -> bool:
-        """See `Parameter`."""
+        """Whether all values are numbers."""
         return all(isinstance(value, RealNumber) for value in self.values)
 
     def numbers(self, column: Column) -> FloatArray:

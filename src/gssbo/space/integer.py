@@ -22,12 +22,14 @@ LARGEST = np.iinfo(np.int64).max
 class Integer(Discrete):
     """A whole number between `low` and `high`, both included, as a Python int.
 
+    A `range`, or (low, high, int), among bounds is the same; a pair (low, high) is real, whole ends or not.
+
     Parameters
     ----------
     low, high : int
         Within 64 bits; equal ones fix the parameter.
     log : bool
-        Whether the model and the design see its logarithm. Needs low >= 1.
+        Whether the model and the design see its logarithm: for what spans decades. Needs low >= 1.
     step : int
         Only low, low + step, low + 2 step, ... up to `high`. Not with `log`.
 
@@ -64,16 +66,16 @@ class Integer(Discrete):
 
     @property
     def n_values(self) -> float:
-        """See `Parameter`."""
+        """How many values there are."""
         return (self.high - self.low) // self.step + 1
 
     @property
     def limits(self) -> str:
-        """For messages."""
+        """What the values are, for messages."""
         return f"bounds are ({self.low}, {self.high})" + (f" in steps of {self.step}" if self.step > 1 else "")
 
     def store(self, values: Sequence[Any] | Column) -> Column:
-        """See `Parameter`; 64.0 is 64."""
+        """Stored column (n,) of n user values, 64.0 for 64; a ValueError says which does not fit."""
         if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
             column = values
         else:
@@ -84,16 +86,16 @@ class Integer(Discrete):
         return stored
 
     def show(self, column: Column) -> list[Any]:
-        """See `Parameter`."""
+        """User values, of built-in types, of a stored column (n,)."""
         values: list[Any] = column.tolist()
         return values
 
     def codes(self, column: Column) -> IndexArray:
-        """See `Discrete`."""
+        """Places (n,) of a stored column (n,) among the values, from 0."""
         return (column - self.low) // self.step
 
     def at(self, codes: IndexArray) -> Column:
-        """See `Parameter`."""
+        """Stored column (n,) of the values with these codes (n,), from 0."""
         return self.low + np.asarray(codes, dtype=np.int64) * self.step
 
     def encode(self, column: Column) -> FloatArray:

@@ -118,7 +118,7 @@ class Discrete(Parameter):
         return self.at(self._codes_at(unit[:, 0]))
 
     def place(self, draws: FloatArray) -> FloatArray:
-        """See `Parameter`."""
+        """Columns (n, n_columns) of the unit cube at draws (n,) in [0, 1]; uniform draws give uniform values."""
         return self.encode(self.at(self._codes_at(draws)))
 
     def _codes_at(self, u: FloatArray) -> IndexArray:

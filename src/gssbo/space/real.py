@@ -35,6 +35,8 @@ def check_range(name: str, low: Any, high: Any, *, log: bool = False) -> tuple[f
 class Real(Parameter):
     """A real number between `low` and `high`, both included.
 
+    A pair (low, high) among bounds is the same, and (low, high, "log-uniform") is one with `log=True`.
+
     Parameters
     ----------
     low, high : float
@@ -86,11 +88,11 @@ class Real(Parameter):
 
     @property
     def limits(self) -> str:
-        """For messages."""
+        """What the values are, for messages."""
         return f"bounds are ({self.low}, {self.high})"
 
     def store(self, values: Sequence[Any] | Column) -> Column:
-        """See `Parameter`."""
+        """Stored column (n,) of n user values; a ValueError says which is not one of this parameter's."""
         column = real_column(values)
         slack = ROUNDING * (self.high - self.low)
         low, high = self.low - slack, self.high + slack
@@ -101,12 +103,12 @@ class Real(Parameter):
         return column
 
     def show(self, column: Column) -> list[Any]:
-        """See `Parameter`."""
+        """User values, of built-in types, of a stored column (n,)."""
         values: list[Any] = column.tolist()
         return values
 
     def encode(self, column: Column) -> FloatArray:
-        """See `Parameter`."""
+        """Columns (n, n_columns) of the unit cube, which the model sees, of a stored column (n,)."""
         if self.log:
             start, span = self._log_range
             unit = (np.log(np.clip(column, self.low, self.high)) - start) / span
@@ -117,7 +119,7 @@ class Real(Parameter):
         return clipped
 
     def decode(self, unit: FloatArray) -> Column:
-        """See `Parameter`."""
+        """Stored column (n,) of the values nearest to columns (n, n_columns) of the unit cube."""
         u = unit[:, 0]
         if self.log:
             start, span = self._log_range
@@ -127,7 +129,7 @@ class Real(Parameter):
         return np.clip(values, self.low, self.high)
 
     def place(self, draws: FloatArray) -> FloatArray:
-        """See `Parameter`."""
+        """Columns (n, n_columns) of the unit cube at draws (n,) in [0, 1]; uniform draws give uniform values."""
         return draws[:, None]
 
     def at(self, codes: IndexArray) -> Column:
@@ -160,12 +162,12 @@ class Stepped(Discrete):
 
     @property
     def n_values(self) -> float:
-        """See `Parameter`."""
+        """How many values there are."""
         return len(self._values)
 
     @property
     def limits(self) -> str:
-        """For messages."""
+        """What the values are, for messages."""
         return f"bounds are ({self.low}, {self.high}) in steps of {self.step}"
 
     def store(self, values: Sequence[Any] | Column) -> Column:
@@ -179,7 +181,7 @@ class Stepped(Discrete):
         return stored
 
     def show(self, column: Column) -> list[Any]:
-        """See `Parameter`."""
+        """User values, of built-in types, of a stored column (n,)."""
         values: list[Any] = column.tolist()
         return values
 
@@ -189,7 +191,7 @@ class Stepped(Discrete):
         return np.clip(floats, 0, self.n_values - 1).astype(np.int64)
 
     def at(self, codes: IndexArray) -> Column:
-        """See `Parameter`."""
+        """Stored column (n,) of the values with these codes (n,), from 0."""
         return self._values[codes]
 
 

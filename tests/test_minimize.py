@@ -210,6 +210,30 @@ def test_a_run_in_which_everything_fails():
     assert result.n_failed == result.nfev == 14
     assert result.x is result.fun is result.x_model is result.fun_model is None
     assert len(np.unique(result.x_iters, axis=0)) == 14
+    assert (result.success, result.status) == (False, 0)
+    assert result.message == "The budget of evaluations is spent. No evaluation gave a value."
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "reason"),
+    [
+        ({"bounds": [range(3)], "n_evals": 9}, 3, "The space is exhausted"),
+        ({"timeout": 0}, 4, "The time limit is over"),
+        ({"patience": 2}, 6, "As many evaluations as patience allows"),
+        ({"callback": lambda progress: True}, 1, "The callback asked to stop"),
+    ],
+)
+def test_a_run_without_a_value_is_no_success_however_it_ends(options, status, reason):
+    result = gssbo.minimize(lambda x: np.nan, **{"bounds": [(0, 1)], "n_evals": 5, "rng": 0} | options)
+    assert (result.success, result.status, result.x) == (False, status, None)
+    assert result.message.startswith(reason) and result.message.endswith(" No evaluation gave a value.")
+
+
+def test_a_prior_value_is_a_value():
+    result = gssbo.minimize(lambda x: np.nan, [(0, 1)], n_evals=2, x0=[0.5], y0=1.0, rng=0)
+    assert (result.success, result.status, result.fun, result.message) == (
+        True, 0, 1.0, "The budget of evaluations is spent.",
+    )  # fmt: skip
 
 
 def test_an_objective_that_writes_into_its_argument():

@@ -41,7 +41,7 @@ def values(*numbers):
 def test_a_limit_ends_the_run_at_the_exact_evaluation(limits, n_evals, status):
     fun = values(5.0, 4.0, 4.5, 3.0, 2.0, 2.0, 2.5, 9.0)
     result = gssbo.minimize(fun, BOX, n_evals=8, **limits, **FEW)
-    assert (result.nfev, result.status, result.success) == (n_evals, status, True)
+    assert (result.nfev, result.status, result.success) == (n_evals, status, n_evals > 0)
     up = values(-5.0, -4.0, -4.5, -3.0, -2.0, -2.0, -2.5, -9.0)
     mirrored = {**limits, "target": -limits["target"]} if "target" in limits else limits
     result = gssbo.minimize(up, BOX, n_evals=8, maximize=True, **mirrored, **FEW)

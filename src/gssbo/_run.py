@@ -20,7 +20,7 @@ from scipy.optimize import OptimizeResult
 
 from gssbo import _stops
 from gssbo._objective import Objective, Reply
-from gssbo._stops import MESSAGES, Stops
+from gssbo._stops import MESSAGES, NO_VALUE, Stops
 from gssbo._workers import Workers, make_workers
 from gssbo.exceptions import SpaceExhausted
 from gssbo.optimizer import Optimizer
@@ -237,10 +237,11 @@ class _Run:
 
     def _result(self, status: int) -> OptimizeResult:
         result = self._optimizer.result()
+        found = result.x is not None
         result.update(
-            success=status not in (_stops.INTERRUPTED, _stops.ERROR),
+            success=found and status not in (_stops.INTERRUPTED, _stops.ERROR),
             status=status,
-            message=MESSAGES[status],
+            message=MESSAGES[status] + ("" if found else NO_VALUE),
             nfev=self._n_done,
             nit=self._optimizer.n_suggested,
             failures=list(self._failures.values()),

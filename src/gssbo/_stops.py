@@ -16,6 +16,7 @@ __all__ = [
     "EXHAUSTED",
     "INTERRUPTED",
     "MESSAGES",
+    "NO_VALUE",
     "PATIENCE",
     "TARGET",
     "TIMEOUT",
@@ -34,6 +35,7 @@ MESSAGES = {
     PATIENCE: "As many evaluations as patience allows brought no improvement.",
     ERROR: "An exception ended the run; everything evaluated before is here.",
 }
+NO_VALUE = " No evaluation gave a value."  # added where there is no best value, however the run ended
 
 
 class Stops:

@@ -12,6 +12,7 @@ from typing import Any
 
 from scipy.optimize import OptimizeResult
 
+from gssbo import _stops
 from gssbo._minimize import minimize
 from gssbo.cli.program import Program, ProgramFailed
 from gssbo.cli.space_file import read_space
@@ -145,7 +146,7 @@ def _report(options: argparse.Namespace, result: OptimizeResult, *, hopeless: bo
             )
             kept = "" if options.journal is None else "; the journal keeps what failed, and a new one begins without it"
             sys.stderr.write(paragraph(f"{text}{kept}.") + "\n")
-        return INTERRUPTED if not result.success else FAILED
+        return INTERRUPTED if result.status == _stops.INTERRUPTED else FAILED
     if failures and not options.json:
         sys.stderr.write(paragraph(f"the last failure: {failures[-1]}") + "\n")
     return 0 if result.success else INTERRUPTED

@@ -109,6 +109,11 @@ def test_choices_may_be_anything_and_come_as_they_are():
         ({"C": stats.loguniform(1, 10, loc=5)}, "no interval with a linear or logarithmic scale"),
         ({"C": 3.0}, "it is none of these"),
         ({"C": (2.0, 1.0)}, "low <= high"),
+        (
+            {"C": (1e-5, 0.1, "log_uniform")},
+            r"with 'uniform' or 'log-uniform' behind it at most or as Real\(..., log=True\)",
+        ),
+        ({"C": ("1e-5", 0.1)}, "must be a range of numbers"),
         ({"C": []}, "values must not be empty"),
         ({}, "must be a dict of at least one parameter, got {}"),
         ([{"C": [1]}], "must be a dict"),

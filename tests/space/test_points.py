@@ -5,6 +5,7 @@ import collections
 import numpy as np
 import pytest
 
+from gssbo import minimize
 from gssbo.space import Space
 
 NAMED = Space({"n": range(16, 257), "rate": (0.0, 1.0), "act": ["relu", "gelu"]})
@@ -91,6 +92,55 @@ def test_lists_that_are_values_of_the_only_parameter(values, named):
         assert space.show(rows) == [point] and single
     rows, single = space.read("x", points)
     assert space.show(rows) == points and not single
+
+
+@pytest.mark.parametrize(
+    ("bounds", "point"),
+    [
+        ({"a": [[1], [1, 2]]}, {"a": [1]}),
+        ({"a": [[1], [1, 2]]}, {"a": [1, 2]}),
+        ({"a": [[1], [1, 2]], "b": [[3], [4]]}, {"a": [1], "b": [4]}),
+        ({"a": [[1], [1, 2]], "b": range(3)}, {"a": [1, 2], "b": 2}),
+        ([[[1], [1, 2]]], [[1]]),
+        ([[[1], [1, 2]]], [[1, 2]]),
+        ([[[1, 2], [3, 4]], [[5, 6], [7, 8]]], [[1, 2], [7, 8]]),
+        ([[(64, 64), (32, 32)], [(64, 64), (16, 16)]], [(32, 32), (64, 64)]),
+        ([[(64,), (32, 32)]], [(64,)]),
+    ],
+)
+def test_one_point_of_categories_that_are_sequences(bounds, point):
+    space = Space(bounds)
+    rows, single = space.read("x", point)
+    assert single
+    assert space.show(rows) == [point]
+    many = [point, space.show(space.at(np.array([0])))[0], point]
+    rows, single = space.read("x", many)
+    assert not single
+    assert space.show(rows) == many
+
+
+def test_columns_of_categories_that_are_lists():
+    space = Space({"a": [[1], [1, 2]], "b": [[3], [4]]})
+    points = [{"a": [1], "b": [4]}, {"a": [1, 2], "b": [3]}]
+    columns = {"a": [[1], [1, 2]], "b": [[4], [3]]}
+    for many in (columns, Frame(columns)):
+        rows, single = space.read("x", many)
+        assert not single
+        assert space.show(rows) == points
+
+
+@pytest.mark.parametrize("bounds", [{"a": [[1], [1, 2], [3]]}, [[[1], [1, 2], [3]]]])
+def test_a_run_over_lists(bounds):
+    tried = []
+
+    def cost(point):
+        value = point["a"] if isinstance(bounds, dict) else point[0]
+        tried.append(value)
+        return float(sum(value))
+
+    result = minimize(cost, bounds, n_evals=12, rng=0)
+    assert sorted(tried) == [[1], [1, 2], [3]]
+    assert (result.x, result.fun, result.nfev) == ({"a": [1]} if isinstance(bounds, dict) else [[1]], 1.0, 3)
 
 
 @pytest.mark.parametrize(

@@ -25,8 +25,8 @@ class Categorical(Discrete):
     Parameters
     ----------
     values : sequence
-        Distinct: text, numbers, booleans, None, tuples. NumPy scalars become built-in ones. A suggestion holds the very
-        object given here.
+        Distinct: text, numbers, booleans, None, tuples, lists. NumPy scalars become built-in ones. A suggestion holds
+        the very object given here.
 
         To choose between numbers that have an order, `Integer` or `Real` with a step let the model know of it.
 

@@ -117,8 +117,8 @@ def _refuse_half_a_range(where: str, item: Any, values: list[Any]) -> None:
     misspelt = len(values) == 3 and texts == values[2:] and texts[0].lower().strip("-_ ").replace("_", "-") in ALMOST
     if isinstance(item, tuple) or misspelt:
         raise ValueError(
-            f"{where} must be a range of numbers, with {' or '.join(map(repr, PRIORS))} behind it at most, or a list "
-            f"of values, of which text and numbers are categories, got {item!r}"
+            f"{where} must be a range of numbers, with {' or '.join(map(repr, PRIORS))} behind it at most or as "
+            f"Real(..., log=True), or a list of values, of which text and numbers are categories, got {item!r}"
         )
 
 

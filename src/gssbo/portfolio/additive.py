@@ -42,7 +42,7 @@ LEFT_OVER = (1e-6, 1e-3, 1e-2, 0.1, 1.0)
 POWERS = (1.0, 0.5, 0.0)
 BETAS = (0.0, 0.5, 1.0, 2.0)
 GRID, RANDOM = 129, 32
-GRID_AGAIN, RANDOM_AGAIN = 33, 16  # for a further suggestion from the same model
+GRID_AGAIN, RANDOM_AGAIN = 33, 16  # for a further point of a batch, from the same model
 REFIT = 10
 
 
@@ -108,7 +108,7 @@ class Additive:
         if not mask.any():
             mask[rng.integers(d)] = True
         beta = 0.0 if again else float(rng.choice(BETAS))  # a bound takes a solve for each coordinate
-        n_grid, n_random = (GRID_AGAIN, RANDOM_AGAIN) if again else (GRID, RANDOM)
+        n_grid, n_random = (GRID_AGAIN, RANDOM_AGAIN) if again and len(pending) else (GRID, RANDOM)
         for j in np.flatnonzero(mask):
             values = np.concatenate([np.linspace(0.0, 1.0, n_grid), rng.random(n_random)])
             x[j] = _lowest(values, fit.X[:, j], best[j], d, fit, beta)

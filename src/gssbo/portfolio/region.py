@@ -125,7 +125,7 @@ class Region:
         order = np.argsort(-scores, kind="stable")[: 1 if again else N_POLISHED]
         found: FloatArray = candidates[order[0]]
         value = float(scores[order[0]])
-        most = POLISH_AGAIN if again else POLISH
+        most = POLISH_AGAIN if again and len(pending) else POLISH
         for i in order:
             x, height = gp.climb_log_expected_improvement(candidates[i], level, low, high, max_evaluations=most)
             if height > value:

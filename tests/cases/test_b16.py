@@ -27,6 +27,6 @@ def test_keys_in_any_order(point):
 
 def test_missing_and_unknown_keys_are_named():
     opt = gssbo.Optimizer(BOUNDS, rng=0)
-    with pytest.raises(ValueError, match="; missing: 'x3'; unknown: 'x13'$"):
+    with pytest.raises(ValueError, match=r"; missing: 'x3'; unknown: 'x13'$"):
         opt.tell({("x13" if key == "x3" else key): v for key, v in POINT.items()}, 1.0)
     assert opt.n_told == 0

@@ -41,9 +41,9 @@ FAR = 1e100  # standard deviations beyond which an incumbent is no farther
 class _Rows(NamedTuple):
     """What a surrogate is fitted to."""
 
-    X: FloatArray
-    y: FloatArray
-    noise_std: FloatArray | None
+    X: FloatArray  # unit points (n, D)
+    y: FloatArray  # responses to be maximised (n,), NaN where the evaluation failed
+    noise_std: FloatArray | None  # known standard deviations of their noise (n,), in units of y
 
 
 def default_n_candidates(dim: int) -> int:

@@ -58,9 +58,9 @@ class _Fit(NamedTuple):
     """A model of a view."""
 
     form: _Form
-    X: FloatArray  # the elite, the best first
-    factor: Factor
-    weights: FloatArray
+    X: FloatArray  # the elite (n, d), the best first
+    factor: Factor  # of its covariance with tau
+    weights: FloatArray  # covariance's solution for -z (n,)
 
 
 class Additive:

@@ -45,7 +45,7 @@ N_BASINS, SAME_BASIN = 20, 0.05  # starts of walks to other basins; distance of 
 N_CANDIDATES, N_POLISHED, POLISH = 1000, 2, 15
 SPREAD_OUT, ELSEWHERE = 0.5, 0.25  # shares of a stalled search: of a few uniform points the best; in other basins
 N_DRAWN = 5  # those few
-N_AGAIN, POLISH_AGAIN = 60, 8  # for a further suggestion from the same model
+N_AGAIN, POLISH_AGAIN = 60, 8  # from the same model: for a further suggestion, for a further point of a batch
 MOST_PENDING = 100  # points whose values are awaited that count, those nearest to the best point
 NOISY = 1e-3  # noise variance from which the best point is the one of the best mean
 

@@ -53,11 +53,11 @@ class _Fit(NamedTuple):
     """A model of a view."""
 
     form: _Form
-    centre: FloatArray  # c
-    width: FloatArray  # w
-    U: FloatArray
-    z: FloatArray  # warped responses
-    factor: Factor
+    centre: FloatArray  # c (d,)
+    width: FloatArray  # w (d,)
+    U: FloatArray  # u of the elite (n, d)
+    z: FloatArray  # its warped responses (n,)
+    factor: Factor  # of its covariance with tau
 
 
 class Trend:

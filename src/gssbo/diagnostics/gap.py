@@ -28,7 +28,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import qmc
 
 from gssbo._typing import ArrayLike, FloatArray
 from gssbo._validation import check_indices, check_matrix, check_real, check_vector
@@ -384,6 +383,8 @@ class PosteriorGap:
 
 def box_points(low: FloatArray, high: FloatArray) -> FloatArray:
     """2,048 Sobol points, the same every time, in the box between low and high (d,)."""
+    from scipy.stats import qmc  # as in `gssbo.design`
+
     unit: FloatArray = qmc.Sobol(len(low), scramble=False).random_base2(LOG_POINTS)
     return low + unit * (high - low)
 

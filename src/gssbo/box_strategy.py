@@ -123,7 +123,7 @@ class BoxStrategy:
         self._n_modelled = 0
         self._since_refit = 0
         self._retained: IndexArray = np.empty(0, dtype=np.intp)
-        self._valued: _Rows | None = None  # of those retained, where some failed, the ones that did not
+        self._valued: tuple[_Rows, IndexArray] | None = None  # where some retained ones failed, those that did not
         self._predicts: Surrogate | None = None  # fitted to them, when asked for
 
     # ---- what the optimizer does
@@ -170,8 +170,8 @@ class BoxStrategy:
             return found
 
     def posterior(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Mean and standard deviation (m,) at (m, d) unit points, in units of the history's y; see `_predictor`."""
-        surrogate = self._predictor()
+        """Mean and standard deviation (m,) at (m, d) unit points, in units of the history's y; see `predictor`."""
+        surrogate, _ = self.predictor()
         mean, std = surrogate.posterior(points)
         return surrogate.y_mean_ + surrogate.y_std_ * mean, surrogate.y_std_ * std
 
@@ -216,20 +216,23 @@ class BoxStrategy:
         with self._timings.part("refit"):
             _condition(self._surrogate, _rows(history, members), optimize=optimize, rng=self._fit_rng)
         failed = np.isnan(history.y[members])
-        self._valued = _rows(history, members[~failed]) if failed.any() and not failed.all() else None
+        valued = members[~failed]
+        self._valued = (_rows(history, valued), valued) if failed.any() and not failed.all() else None
         self._predicts = None
 
-    def _predictor(self) -> Surrogate:
-        """What predicts: the surrogate, but where evaluations failed one that is fitted without them.
+    def predictor(self) -> tuple[Surrogate, IndexArray]:
+        """What predicts, and indices into the history of what it is fitted to.
 
-        What stands in their place is for the search; beside good values it is no model of the objective.
+        That is the surrogate, but where evaluations failed one that is fitted without them: what stands in their place
+        is for the search; beside good values it is no model of the objective.
         """
         if self._valued is None:
-            return self._surrogate
+            return self._surrogate, self._retained.copy()
+        rows, members = self._valued
         if self._predicts is None:
             self._predicts = copy.deepcopy(self._surrogate)
-            _condition(self._predicts, self._valued, optimize=True, rng=np.random.default_rng(0))
-        return self._predicts
+            _condition(self._predicts, rows, optimize=True, rng=np.random.default_rng(0))
+        return self._predicts, members.copy()
 
     def candidates(self, history: History, n: int) -> Iterator[FloatArray]:
         """Sets of realisable unit points (m, D) to choose n from in turn, should one not be enough."""

@@ -497,12 +497,11 @@ class Optimizer(Ledger):
         ('covered', 21)
         """
         with self._lock:
-            model = self._current_strategy()
-            surrogate = model.surrogate
+            surrogate, retained = self._current_strategy().predictor()
             if not isinstance(surrogate, GaussianProcess):
                 raise ValueError(f"diagnostics are of a GaussianProcess, got the surrogate {surrogate!r}")
             return trust_in_space(
-                self.space, self._history, surrogate, model.retained, candidates=candidates,
+                self.space, self._history, surrogate, retained, candidates=candidates,
                 rule=self.rule, tolerance=tolerance, max_pool=max_pool, rng=rng,
             )  # fmt: skip
 

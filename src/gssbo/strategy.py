@@ -67,6 +67,13 @@ class Strategy(Protocol):
         """
         ...
 
+    def predictor(self) -> tuple[Surrogate, IndexArray]:
+        """The model whose posterior that is, and indices into the history of what it is fitted to, ascending; copies.
+
+        Evaluations that failed are not among them, but where all did.
+        """
+        ...
+
     def record(self, seconds: float, n: int) -> None:
         """Take note of the time of an iteration that ended with n observations told."""
         ...

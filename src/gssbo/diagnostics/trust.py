@@ -27,7 +27,7 @@ from gssbo.diagnostics.growth import Growth, growth_order
 from gssbo.gp import GaussianProcess
 from gssbo.history import History
 from gssbo.kernels import Kernel
-from gssbo.responses import standardize, without_gaps
+from gssbo.responses import standardize
 from gssbo.space import Space
 
 __all__ = ["Trust", "trust", "trust_in_space"]
@@ -233,9 +233,17 @@ def trust_in_space(
 ) -> Trust:
     """`trust` in the subset of a history, for a model of the unit cube; candidates and `worst` are user points.
 
-    By default candidates are spread over what can be suggested. An evaluation that failed counts as in the model: one
-    standard deviation below the least response retained.
+    By default candidates are spread over what can be suggested. Evaluations that failed are left out, as the model is to
+    have been fitted without them; positions are of the history all the same.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range, or nothing has a value.
     """
+    valued = np.flatnonzero(~np.isnan(history.y))
+    if len(valued) == 0:
+        raise ValueError(f"the history must hold a value, got {len(history)} observations without one")
     if candidates is None:
         points = space.place(box_points(np.zeros(space.n_draws), np.ones(space.n_draws)))
         points = points[space.feasible(space.from_unit(points))]
@@ -243,9 +251,9 @@ def trust_in_space(
         points = space.to_unit(space.read_many("candidates", candidates))
     if len(points) == 0:
         points = history.unit
-    y, failed = history.y.copy(), np.isnan(history.y)
-    if failed.any():
-        # One failure beside the retained responses stands where `without_gaps` puts those that the model was given.
-        y[failed] = without_gaps(np.append(y[retained], np.nan))[-1]
-    found = trust(model, history.unit, y, retained, candidates=points, noise_std=history.noise_std, **options)
-    return replace(found, worst=space.show(space.from_unit(found.worst[None]))[0])
+    noise_std = None if history.noise_std is None else history.noise_std[valued]
+    members = np.searchsorted(valued, retained)
+    unit, y = np.ascontiguousarray(history.unit[valued]), history.y[valued]
+    found = trust(model, unit, y, members, candidates=points, noise_std=noise_std, **options)
+    worst = space.show(space.from_unit(found.worst[None]))[0]
+    return replace(found, pool=valued[found.pool], worst=worst)

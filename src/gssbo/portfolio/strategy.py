@@ -183,6 +183,18 @@ class Portfolio:
         mean, std = self.surrogate.predict(points, return_std=True)
         return mean, std
 
+    def predictor(self) -> tuple[MapGaussianProcess, IndexArray]:
+        """What predicts over the whole box, and indices into the history of what it is fitted to: nothing that failed.
+
+        Before the first update it is not fitted.
+        """
+        if self._seen is None:
+            return MapGaussianProcess(), np.empty(0, dtype=np.intp)
+        if self._shown is None:
+            self._shown = self._global.predictor(self._seen)
+        model, rows = self._shown
+        return model, rows.copy()
+
     def record(self, seconds: float, n: int) -> None:
         """Nothing here depends on time."""
 
@@ -191,7 +203,7 @@ class Portfolio:
     @property
     def retained(self) -> IndexArray:
         """Indices into the history of the subset that predicts over the whole box, ascending; a copy."""
-        return self._predictor()[1].copy() if self._seen is not None else np.empty(0, dtype=np.intp)
+        return self.predictor()[1]
 
     @property
     def n_retained(self) -> int:
@@ -201,7 +213,7 @@ class Portfolio:
     @property
     def surrogate(self) -> GaussianProcess:
         """A Gaussian process on the subset retained for the whole box, as of the last update; read only."""
-        return self._predictor()[0]
+        return self.predictor()[0]
 
     @property
     def M(self) -> int | None:
@@ -214,13 +226,6 @@ class Portfolio:
         return self._size + 1 if self._n_modelled > self._size else None
 
     # ---- how
-
-    def _predictor(self) -> tuple[MapGaussianProcess, IndexArray]:
-        if self._seen is None:
-            return MapGaussianProcess(), np.empty(0, dtype=np.intp)
-        if self._shown is None:
-            self._shown = self._global.predictor(self._seen)
-        return self._shown
 
     def _claim(self, unit: FloatArray) -> Issued | None:
         """The suggestion that a point that was told answers."""

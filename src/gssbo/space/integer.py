@@ -62,6 +62,8 @@ class Integer(Discrete):
             raise ValueError(f"Integer must have low >= 1 with log=True, got ({low}, {high})")
         if log and step != 1:
             raise ValueError(f"step must be 1 with log=True, got {step}")
+        if low < high and step > high - low:
+            raise ValueError(f"step must be at most high - low ({high - low}), got {step}")
         set_all(self, low=low, high=high, log=log, step=step)
 
     @property

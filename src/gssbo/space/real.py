@@ -75,6 +75,8 @@ class Real(Parameter):
                 raise ValueError(f"step must not be given with log=True, got {self.step}")
             if (high - low) / step > LONGEST:
                 raise ValueError(f"step must leave at most {LONGEST} values between {low} and {high}, got {step}")
+            if low < high and Decimal(repr(step)) > Decimal(repr(high)) - Decimal(repr(low)):
+                raise ValueError(f"step must be at most high - low ({high - low}), got {step}")
             set_all(self, step=step)
 
     def resolved(self) -> Parameter:

@@ -25,6 +25,7 @@ LAYER = {
     "_text": 1,
     "_typing": 1,
     "_validation": 1,
+    "_warning": 1,
     "exceptions": 1,
     "entry": 2,
     "history": 2,

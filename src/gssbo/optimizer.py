@@ -21,7 +21,6 @@ import contextlib
 import copy
 import functools
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -32,6 +31,7 @@ from gssbo import methods
 from gssbo._keywords import check_keywords, keywords_of
 from gssbo._typing import FloatArray, IndexArray, RngLike
 from gssbo._validation import check_choice, check_flag, check_integer, spawn_generators
+from gssbo._warning import warn
 from gssbo.box_strategy import BoxStrategy
 from gssbo.buffer import Buffer
 from gssbo.default_method import default_n_init, method_for, refuse_box_options
@@ -377,11 +377,10 @@ class Optimizer(Ledger):
                 self._proposals.book(entry.rows)
         self._snapshots.resumed()
         if not same:
-            warnings.warn(
+            warn(
                 "asking again gave other suggestions than the journal has, which stand: the run goes on from them, but "
                 "not as it would have without a break; was it begun with another version, or on another machine?",
                 JournalWarning,
-                stacklevel=5,
             )
 
     def _keep(self, *, at_end: bool = False) -> None:

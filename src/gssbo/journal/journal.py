@@ -6,12 +6,12 @@ import contextlib
 import hashlib
 import json
 import os
-import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from gssbo._validation import check_flag
+from gssbo._warning import warn
 from gssbo.entry import Entry
 from gssbo.exceptions import JournalError, JournalWarning
 from gssbo.journal.header import check_header, parse_header
@@ -214,10 +214,9 @@ class Scan:
         self.data = data
         self.end = data.rfind(b"\n") + 1
         if self.end < len(data):
-            warnings.warn(
+            warn(
                 f"{path} ends in half a line, which is left out: what it was to hold had not been told yet",
                 JournalWarning,
-                stacklevel=5,
             )
         self._lines = data[: self.end].split(b"\n")[:-1]
         self.header = parse_header(self._lines[0], str(path)) if self._lines else None
@@ -247,5 +246,5 @@ class Scan:
                         f"{self._path} is damaged in line {number} ({error}); nothing was changed. "
                         "gssbo.journal.Journal(path, skip_damaged=True) goes on without that line"
                     ) from error
-                warnings.warn(f"{self._path}: line {number} is damaged and left out", JournalWarning, stacklevel=6)
+                warn(f"{self._path}: line {number} is damaged and left out", JournalWarning)
         return found

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from scipy.optimize import LinearConstraint
+from scipy.optimize import LinearConstraint, NonlinearConstraint
 
 import gssbo
 from gssbo import snapshots
@@ -188,7 +188,41 @@ def test_where_asking_again_gives_something_else_the_record_stands(tmp_path):
         opt.tell(waiting, 1.0)
         x = opt.ask()
         assert x.min() >= 0.0 and x.max() <= 1.0
-    assert len(record) == 1
+    assert len(record) == 1 and record[0].filename == __file__
+
+
+@pytest.mark.parametrize("begun", [None, LinearConstraint([[1.0, 1.0]], lb=1.0)])
+def test_a_run_goes_on_under_its_constraints_only(tmp_path, begun):
+    path, bounds = tmp_path / "run.jsonl", [(0.0, 1.0)] * 2
+    with gssbo.Optimizer(bounds, constraints=begun, rng=0, journal=path) as opt:
+        opt.tell(opt.ask(), 1.0)
+    before = path.read_bytes()
+    others = [None, LinearConstraint([[1.0, 1.0]], lb=1.0), LinearConstraint([[1.0, 1.0]], lb=0.5)]
+    others.append(NonlinearConstraint(np.sum, 1.0, np.inf))
+    for i, other in enumerate(others):
+        if i == (begun is not None):
+            with gssbo.Optimizer(bounds, constraints=other, rng=0, journal=path) as opt:
+                assert opt.n_told == 1
+        else:
+            number = int(begun is not None)
+            number = f"{number} constraints, got" if (other is None) != (begun is None) else r"another constraints\[0\]"
+            with pytest.raises(JournalError, match=f"was begun with {number}"):
+                gssbo.Optimizer(bounds, constraints=other, rng=0, journal=path)
+    assert path.read_bytes() == before
+    header, rest = before.split(b"\n", 1)
+    older = {key: value for key, value in json.loads(header).items() if key != "constraints"}
+    path.write_bytes(json.dumps(older).encode() + b"\n" + rest)  # of a version that did not write them down
+    with gssbo.Optimizer(bounds, constraints=others[2], rng=0, journal=path) as opt:
+        assert opt.n_told == 1
+
+
+@pytest.mark.parametrize("bound", [2.0, [2.0], np.array([[2.0]])])
+def test_the_same_function_is_the_same_constraint(tmp_path, bound):
+    for n in (1, 2):
+        constraints = [NonlinearConstraint(lambda x: 0.0, -np.inf, np.ravel(bound) + 9.0)]
+        with gssbo.Optimizer([(0.0, 1.0)], constraints=constraints, rng=0, journal=tmp_path / "run.jsonl") as opt:
+            opt.tell(opt.ask(), 1.0)
+            assert opt.n_told == n
 
 
 # ---- minimize
@@ -293,3 +327,29 @@ def test_a_run_killed_at_twenty_random_moments_loses_nothing(tmp_path, workers):
     if workers == 1:
         whole = gssbo.minimize(bowl, [(0.0, 1.0)] * 2, n_evals=n_evals, n_init=5, rng=2, n_candidates=200)
         np.testing.assert_array_equal(np.array(told), whole.x_iters)
+
+
+def test_what_is_new_among_earlier_observations_is_told_when_a_run_is_taken_up(tmp_path):
+    path, bounds = tmp_path / "run.jsonl", [(0.0, 1.0)] * 2
+
+    def go_on(n_evals, x0, y0):
+        return gssbo.minimize(bowl, bounds, n_evals=n_evals, x0=x0, y0=y0, rng=3, journal=path)
+
+    x0, y0 = [[0.1, 0.2], [0.1, 0.2], [0.4, 0.4]], [1.0, 1.0, np.nan]
+    assert go_on(4, x0, y0).nfev == 4
+    assert len(go_on(4, x0, y0).func_vals) == 7  # all of it is known
+    more = go_on(6, [*x0, [0.9, 0.9], [0.1, 0.2]], [*y0, 5.0, 2.0])  # a new point, and another value at an old one
+    assert more.nfev == 6 and more.func_vals[7:9].tolist() == [5.0, 2.0]
+    assert len(go_on(6, [[0.9, 0.9]], [5.0]).func_vals) == 11
+
+
+def test_what_is_new_in_x0_is_evaluated_when_a_run_is_taken_up(tmp_path):
+    path, bounds, seen = tmp_path / "run.jsonl", [(0.0, 1.0)] * 2, []
+
+    def noted(x):
+        seen.append(x.tolist())
+        return bowl(x)
+
+    gssbo.minimize(noted, bounds, n_evals=1, x0=[[0.5, 0.5], [0.6, 0.6]], rng=3, journal=path)
+    gssbo.minimize(noted, bounds, n_evals=4, x0=[[0.5, 0.5], [0.6, 0.6], [0.7, 0.7]], rng=3, journal=path)
+    assert seen[:3] == [[0.5, 0.5], [0.6, 0.6], [0.7, 0.7]] and len(seen) == 4

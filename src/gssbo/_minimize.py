@@ -83,8 +83,9 @@ def minimize(
         evaluation, entered as a context manager if it is one.
     journal : path or gssbo.journal.Journal, optional
         A file in which every evaluation is on the disk before the next begins. Where it holds a run already, that is
-        taken up: `n_evals` is the total, what was being evaluated when it broke off is evaluated again, `x0` is not,
-        and with one worker the result is that of an uninterrupted run. Everything else must be given as it was.
+        taken up: `n_evals` is the total, what was being evaluated when it broke off is evaluated again, and with one
+        worker the result is that of an uninterrupted run. Of `x0` and `y0`, what the run knows is left out, what is
+        new is added. Everything else must be given as it was.
     rng : None, int or numpy.random.Generator
         Where the random numbers come from. With a seed and one worker the run repeats itself; None is another run each
         time, and so is the same generator given once more.
@@ -144,11 +145,10 @@ def minimize(
     if x0 is None and y0 is not None:
         raise ValueError("y0 must come with x0, got y0 alone")
     with Optimizer(bounds, maximize=maximize, rng=rng, journal=journal, **optimizer_options) as optimizer:
-        if x0 is not None and not optimizer.resumed:
-            if y0 is not None:
-                optimizer.tell_prior(x0, y0, names=("x0", "y0"))
-            else:
-                optimizer.enqueue(x0, name="x0")
+        if x0 is not None and y0 is not None:
+            optimizer.tell_prior(x0, y0, once=optimizer.resumed, names=("x0", "y0"))
+        elif x0 is not None:
+            optimizer.enqueue(x0, once=optimizer.resumed, name="x0")
         return run(
             optimizer,
             fun,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -23,7 +23,7 @@ from gssbo.journal.plain import RowCodec
 from gssbo.journal.record import Record
 from gssbo.observations import read_observations
 from gssbo.pending import Pending, Suggestion
-from gssbo.space import Space
+from gssbo.space import Rows, Space
 
 __all__ = ["Ledger", "continue_ledger", "read_ledger"]
 
@@ -89,7 +89,9 @@ class Ledger:
         """
         self._tell(x, y, id=id, noise_std=noise_std, failed=failed)
 
-    def tell_prior(self, x: Any, y: Any, *, noise_std: Any = None, names: tuple[str, str] = ("x", "y")) -> None:
+    def tell_prior(
+        self, x: Any, y: Any, *, noise_std: Any = None, once: bool = False, names: tuple[str, str] = ("x", "y")
+    ) -> None:
         """Add observations made before this run: as `tell` does, but they are not counted as evaluations of it.
 
         Parameters
@@ -98,6 +100,8 @@ class Ledger:
         y : float or array of shape (n,)
         noise_std : float or array of shape (n,), optional
             As for `tell`.
+        once : bool
+            Whether to leave out what is told already: the same value at the same point.
         names : (str, str)
             What messages call x and y.
 
@@ -114,11 +118,14 @@ class Ledger:
         >>> ledger.n_told, ledger.n_prior
         (3, 2)
         """
-        self._tell(x, y, prior=True, noise_std=noise_std, names=names)
+        self._tell(x, y, prior=True, noise_std=noise_std, once=once, names=names)
 
-    def _tell(self, x: Any, y: Any, *, prior: bool = False, **options: Any) -> None:
+    def _tell(self, x: Any, y: Any, *, prior: bool = False, once: bool = False, **options: Any) -> None:
         with self._lock:
             new = read_observations(self.space, self._pending, self._history, x, y, sign=self._sign, **options)
+            if once:
+                known = set(_pairs(self._history.X, self._history.y))
+                new = new.where([pair not in known for pair in _pairs(new.rows, new.y)])
             if len(new.y):
                 told = self._sign * new.y
                 self._commit(Entry("tell", new.rows, tuple(new.ids), told, new.noise_std, prior))
@@ -173,7 +180,7 @@ class Ledger:
 
         return {"tell": tell, "enqueue": enqueue, "announce": announce, "forget": forget}[entry.kind]
 
-    def enqueue(self, x: Any, *, name: str = "x") -> None:
+    def enqueue(self, x: Any, *, once: bool = False, name: str = "x") -> None:
         """Have `ask` suggest these points next, in order, before the design and the model.
 
         They are suggestions like any others: pending once asked, with ids, counted as evaluations. They are taken as
@@ -183,6 +190,8 @@ class Ledger:
         ----------
         x : point or points
             As for `tell`.
+        once : bool
+            Whether to leave out points that are told, pending or enqueued already.
         name : str
             What messages call x.
 
@@ -201,7 +210,12 @@ class Ledger:
         """
         with self._lock:
             rows, _ = self.space.read(name, x)
-            self._commit(Entry("enqueue", rows))
+            if once:
+                queued = {row.tobytes() for row in self._pending.queue}
+                held = self._history.seen(rows) | self._pending.seen(rows)
+                rows = rows[~held & [row.tobytes() not in queued for row in rows]]
+            if len(rows):
+                self._commit(Entry("enqueue", rows))
 
     def announce(self, x: Any) -> Any:
         """Enter what someone else is evaluating as pending, as if `ask` had suggested it.
@@ -388,3 +402,8 @@ def _booked(record: Record, entries: Sequence[Entry]) -> Ledger:
     ledger = Ledger(record.space, maximize=bool(record.header["options"].get("maximize", False)))
     ledger._book(entries)
     return ledger
+
+
+def _pairs(rows: Rows, y: FloatArray) -> Iterator[tuple[bytes, float | None]]:
+    """Points to the bit with their values, None for failures, as NaN equals nothing."""
+    return ((row.tobytes(), None if np.isnan(value) else float(value)) for row, value in zip(rows, y, strict=True))

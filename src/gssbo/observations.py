@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +26,12 @@ class Observations:
     y: FloatArray
     noise_std: FloatArray | None
     ids: list[int | None]
+
+    def where(self, mask: Sequence[bool]) -> Observations:
+        """Those of the mask (n,)."""
+        kept = np.flatnonzero(np.asarray(mask, dtype=bool))
+        noise_std = None if self.noise_std is None else self.noise_std[kept]
+        return Observations(self.rows[kept], self.y[kept], noise_std, [self.ids[k] for k in kept])
 
 
 def read_observations(
@@ -59,8 +66,8 @@ def read_observations(
     noise = None if noise_std is None else _noise(noise_std, len(rows))
     if numbers is None:
         return Observations(rows, responses, noise, _matches(pending, rows))
-    new = [k for k, number in enumerate(numbers) if _is_new(pending, history, number, responses[k], sign)]
-    return Observations(rows[new], responses[new], None if noise is None else noise[new], [numbers[k] for k in new])
+    told = Observations(rows, responses, noise, list(numbers))
+    return told.where([_is_new(pending, history, *each, sign) for each in zip(numbers, responses, strict=True)])
 
 
 def _is_many(value: Any) -> bool:

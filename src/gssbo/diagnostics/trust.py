@@ -233,8 +233,8 @@ def trust_in_space(
 ) -> Trust:
     """`trust` in the subset of a history, for a model of the unit cube; candidates and `worst` are user points.
 
-    By default candidates are spread over what can be suggested. Evaluations that failed are left out, as the model is to
-    have been fitted without them; positions are of the history all the same.
+    By default candidates are spread over what can be suggested. Evaluations that failed are left out: the model is one
+    fitted without them. Positions are of the history all the same.
 
     Raises
     ------

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gssbo.exceptions import JournalError
-from gssbo.journal.plain import describe_parameter
+from gssbo.journal.plain import describe_constraint, describe_parameter
 from gssbo.space import Categorical, Integer, Real, Space
 
 __all__ = ["FORMAT", "check_header", "describe_run", "parse_header", "space_of"]
@@ -28,6 +28,7 @@ def describe_run(space: Space, options: Mapping[str, Any], rng: list[dict[str, A
             | describe_parameter(parameter)
             for name, parameter in zip(names, space.parameters, strict=True)
         ],
+        "constraints": [describe_constraint(each) for each in space.constraints],
         "options": dict(options),
         "rng": rng,
     }
@@ -61,10 +62,21 @@ def check_header(header: Mapping[str, Any], expected: Mapping[str, Any], path: s
         if json.dumps(now) != json.dumps(then):
             label = repr(then.get("name", i))
             raise JournalError(f"{path} was begun with another parameter {label}: {_text(then)}, got {_text(now)}")
+    _check_constraints(header.get("constraints"), expected["constraints"], path)
     for name in {**header["options"], **expected["options"]}:
         then, now = header["options"].get(name), expected["options"].get(name)
         if json.dumps(now) != json.dumps(then):
             raise JournalError(f"{path} was begun with {name}={then!r}, got {now!r}")
+
+
+def _check_constraints(then: Any, now: list[dict[str, Any]], path: str) -> None:
+    if then is None:  # of a version that did not write them down
+        return
+    if len(then) != len(now):
+        raise JournalError(f"{path} was begun with {len(then)} constraints, got {len(now)}")
+    for i, (old, new) in enumerate(zip(then, now, strict=True)):
+        if json.dumps(old) != json.dumps(new):
+            raise JournalError(f"{path} was begun with another constraints[{i}]: {_text(old)}, got {_text(new)}")
 
 
 def space_of(header: Mapping[str, Any]) -> Space:

@@ -7,11 +7,12 @@ import math
 from typing import Any
 
 import numpy as np
+from scipy.optimize import LinearConstraint, NonlinearConstraint
 
 from gssbo.exceptions import JournalError
 from gssbo.space import Categorical, Integer, Parameter, Real, Rows, Space
 
-__all__ = ["RowCodec", "describe_parameter", "plain_number", "plain_value", "real_number"]
+__all__ = ["RowCodec", "describe_constraint", "describe_parameter", "plain_number", "plain_value", "real_number"]
 
 
 def plain_value(value: Any) -> Any:
@@ -63,6 +64,32 @@ def describe_parameter(parameter: Parameter) -> dict[str, Any]:
         case Categorical():
             return {"kind": "Categorical", "values": [plain_value(value) for value in parameter.values]}
     raise JournalError(f"a journal holds Real, Integer and Categorical parameters, got {parameter!r}")
+
+
+def describe_constraint(constraint: LinearConstraint | NonlinearConstraint) -> dict[str, Any]:
+    """What a constraint is, in JSON's terms: of a function no more than the bounds of its values.
+
+    Examples
+    --------
+    >>> describe_constraint(LinearConstraint([[1.0, 2.0]], ub=3.0))
+    {'kind': 'LinearConstraint', 'lb': '-inf', 'ub': 3.0, 'A': [[1.0, 2.0]]}
+    """
+    described = {
+        "kind": type(constraint).__name__,
+        "lb": _plain_array(constraint.lb),
+        "ub": _plain_array(constraint.ub),
+    }
+    if isinstance(constraint, LinearConstraint):
+        described["A"] = _plain_array(getattr(constraint.A, "toarray", lambda: constraint.A)())
+    return described
+
+
+def _plain_array(values: Any) -> Any:
+    """Nested lists of an array's floats, or one of them; of arrays of one the float."""
+    array = np.asarray(values, dtype=np.float64)
+    if array.size == 1 and array.ndim < 2:
+        return plain_number(array.item())
+    return [_plain_array(each) if np.ndim(each) else plain_number(float(each)) for each in array]
 
 
 class RowCodec:

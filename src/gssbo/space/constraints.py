@@ -31,6 +31,11 @@ class Constraints:
     is_number : sequence of bool, one a parameter
         Whether its values are numbers.
 
+    Attributes
+    ----------
+    given : tuple of LinearConstraint and NonlinearConstraint
+        They, as they came.
+
     Raises
     ------
     ValueError
@@ -51,8 +56,9 @@ class Constraints:
             constraints = (constraints,)
         if not isinstance(constraints, Iterable):
             raise ValueError(f"constraints must be SciPy constraints or a sequence of them, got {constraints!r}")
+        self.given: tuple[LinearConstraint | NonlinearConstraint, ...] = tuple(constraints)
         self._tests: list[Test] = []
-        for i, each in enumerate(constraints):
+        for i, each in enumerate(self.given):
             if isinstance(each, LinearConstraint):
                 self._tests.append(_Linear(f"constraints[{i}]", each, np.array(is_number)))
             elif isinstance(each, NonlinearConstraint):

@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import LinearConstraint, NonlinearConstraint
 
 from gssbo._typing import FloatArray, IndexArray
 from gssbo._validation import check_matrix
@@ -94,6 +95,11 @@ class Space:
     def n_parameters(self) -> int:
         """Number of parameters d, fixed ones included."""
         return len(self.parameters)
+
+    @property
+    def constraints(self) -> tuple[LinearConstraint | NonlinearConstraint, ...]:
+        """What points must meet to be suggested, as it was given."""
+        return self._constraints.given
 
     @property
     def constrained(self) -> bool:

@@ -12,7 +12,7 @@ __all__ = ["check_keywords", "keywords_of", "with_checked_keywords"]
 
 SYNONYMS = {
     "rng": ("seed", "random_state", "random_seed"),
-    "n_evals": ("n_calls", "n_trials", "n_iter", "max_evals", "maxiter", "budget"),
+    "n_evals": ("n_calls", "n_trials", "n_iter", "n_iters", "iterations", "max_evals", "maxiter", "max_iter", "budget"),
     "workers": ("n_jobs", "n_workers"),
     "bounds": ("space", "dimensions", "search_space"),
     "n_init": ("n_initial_points", "n_startup_trials"),

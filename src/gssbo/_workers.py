@@ -76,7 +76,10 @@ def make_workers(workers: Any, objective: Objective, batch_size: int | None = No
     if count == 0:
         raise ValueError("workers must be at least 1, or -1 for all processors, got 0")
     if size is not None:
-        raise ValueError(f"batch_size must not be given where workers is a number of processes, got {batch_size!r}")
+        raise ValueError(
+            "batch_size must come with an Executor, a map-like callable or a Dask Client as workers, "
+            f"got {batch_size!r} with workers={workers!r}"
+        )
     count = usable_processors() if count == -1 else count
     return Here(objective) if count == 1 else ProcessWorkers(objective, count)
 

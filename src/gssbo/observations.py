@@ -54,6 +54,8 @@ def read_observations(
     ValueError
         If anything is out of order; the books are as they were.
     """
+    if x is None and id is None:
+        raise ValueError(f"{names[0]} or id must say what was evaluated, got neither")
     points, numbers = _points_and_ids(x, id)
     if points is None and numbers is not None:
         rows = np.stack([_row_asked(pending, history, number) for number in numbers])

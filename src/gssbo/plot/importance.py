@@ -49,7 +49,8 @@ def plot_importance(optimizer: Any) -> Any:
     scales = getattr(optimizer.surrogate, "lengthscale_", None)
     if scales is None or np.size(scales) != space.dim:
         raise ValueError(
-            f"optimizer must have a fitted GaussianProcess of the whole space, got {optimizer.surrogate!r}"
+            "optimizer must have a GaussianProcess of the whole space that is fitted, as ask() does after the initial "
+            f"design, got {optimizer.surrogate!r}"
         )
     found = []
     for index in range(space.n_parameters):

@@ -38,7 +38,9 @@ def read_bounds(bounds: Any) -> Form:
         return _from_table(_scipy_table(bounds))
     if isinstance(bounds, Mapping):
         return _from_mapping(bounds)
-    if isinstance(bounds, np.ndarray) or not isinstance(bounds, Sequence) or isinstance(bounds, str | bytes):
+    if bounds is None or isinstance(bounds, int | float | str | bytes):
+        raise ValueError(f"bounds must have an entry a parameter, as a list, a dict or an array (d, 2), got {bounds!r}")
+    if isinstance(bounds, np.ndarray) or not isinstance(bounds, Sequence):
         return _from_table(bounds)
     if len(bounds) == 0 or all(_is_pair_of_numbers(item) for item in bounds):
         return _from_table(bounds)

@@ -300,6 +300,31 @@ def test_a_command_that_always_fails_ends_the_run(here, capsys):
         assert read_ledger("wrong.jsonl").n_failed == 5 * (again + 1)
 
 
+def test_earlier_values_do_not_excuse_a_command_that_always_fails(here, capsys):
+    assert main([*TUNE, "--n-evals", "6", "--journal", "run.jsonl"]) == 0
+    n_failed = read_ledger("run.jsonl").n_failed
+    capsys.readouterr()
+    wrong = ["tune", "no-such-program {lr} {n} {act}", "--n-init", "4", "--quiet", "--n-evals", "40"]
+    assert main([*wrong, "--journal", "run.jsonl"]) == 1
+    out, err = capsys.readouterr()
+    said = " ".join(err.split())
+    assert "no evaluation of this call gave a value; the last one" in said and "could not be started" in said
+    assert "The first 5 evaluations all failed, which ended the run" in said
+    assert "best value" in out  # what the journal has is there all the same
+    ledger = read_ledger("run.jsonl")
+    assert (ledger.n_told, ledger.n_failed) == (11, n_failed + 5)
+
+
+def test_a_value_among_the_first_keeps_a_run_going(here):
+    (here / "once.py").write_text(
+        "import os, sys\nopen('n', 'a').write('x')\nprint(1 if os.path.getsize('n') == 3 else '')"
+    )
+    command = f"{PYTHON} once.py {{lr}} {{n}} {{act}}"
+    assert main(["tune", command, *TUNE[2:], "--n-evals", "9", "--journal", "run.jsonl"]) == 0
+    ledger = read_ledger("run.jsonl")
+    assert (ledger.n_told, ledger.n_failed) == (9, 8)
+
+
 @pytest.mark.skipif(os.name != "posix", reason="Ctrl-C by signal")
 def test_ctrl_c_ends_the_commands_too(here):
     (here / "slow.py").write_text(

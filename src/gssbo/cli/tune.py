@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import math
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -107,15 +108,18 @@ def _chosen(options: argparse.Namespace) -> dict[str, Any]:
 
 
 class _GivesUp:
-    """A callback that ends a run whose first evaluations all fail; those of an earlier call do not count."""
+    """A callback that ends a call whose first evaluations all fail, whatever those of earlier calls were."""
 
     def __init__(self) -> None:
         self._n = 0
+        self._hopeful = False
         self.ended = False
 
     def __call__(self, progress: OptimizeResult) -> bool:
+        self._hopeful |= not math.isnan(progress.fun_last)
         self._n += 1
-        self.ended = progress.fun is None and self._n >= HOPELESS
+        # What other workers had in hand by then is told as well, and changes nothing.
+        self.ended |= not self._hopeful and self._n >= HOPELESS
         return self.ended
 
 
@@ -137,9 +141,10 @@ def _report(options: argparse.Namespace, result: OptimizeResult, *, hopeless: bo
             f"best value {result.fun:.10g} of {result.nfev} evaluations, {result.n_failed} of them failed\n{best}\n"
             f"{result.message}\n"
         )
-    if result.x is None:
+    if result.x is None or hopeless:
         last = failures[-1] if failures else result.message
-        sys.stderr.write(paragraph(f"gssbo: error: no evaluation gave a value; the last one: {last}") + "\n")
+        what = "no evaluation gave a value" if result.x is None else "no evaluation of this call gave a value"
+        sys.stderr.write(paragraph(f"gssbo: error: {what}; the last one: {last}") + "\n")
         if hopeless:
             text = (
                 f"The first {HOPELESS} evaluations all failed, which ended the run. Put the command right and try again"

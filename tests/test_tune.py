@@ -11,6 +11,7 @@ import time
 import numpy as np
 import pytest
 
+import gssbo
 from gssbo import Categorical, Integer, Real
 from gssbo.cli import main
 from gssbo.cli.program import Program, ProgramFailed
@@ -219,8 +220,6 @@ def test_a_run_its_journal_and_more_of_it(here, capsys):
 
 @pytest.mark.parametrize("text", ["True", "true"])
 def test_a_switch_is_told_as_it_is_printed(here, capsys, text):
-    import gssbo
-
     with gssbo.Optimizer({"b": bool, "c": [None, 2, "x"]}, journal="run.jsonl") as opt:
         opt.tell({"b": False, "c": 2}, 1.0)
     assert main(["tell", "run.jsonl", f"b={text}", "c=None", "--value", "0.5"]) == 0
@@ -230,7 +229,6 @@ def test_a_switch_is_told_as_it_is_printed(here, capsys, text):
 
 
 def test_a_journal_with_failures_is_drawn_whole(here, monkeypatch):
-    import gssbo
     from gssbo.cli import record
 
     drawn = {}
@@ -251,8 +249,6 @@ def test_a_journal_with_failures_is_drawn_whole(here, monkeypatch):
 
 
 def test_a_pending_suggestion_is_told_by_its_number(here, capsys):
-    import gssbo
-
     with gssbo.Optimizer(read_space(here / "space.toml"), journal="run.jsonl") as opt:
         waiting = opt.ask(2, ids=True)
     assert main(["best", "run.jsonl"]) == 0
@@ -267,8 +263,9 @@ def test_a_pending_suggestion_is_told_by_its_number(here, capsys):
     [
         (["tune", COMMAND, "--n-evals", "5"], "--space must be given"),
         (["tune", "run {z}", "--space", "space.toml", "--n-evals", "5"], "got {z}"),
-        ([*TUNE, "--n-evals", "0"], "n_evals must be"),
-        ([*TUNE, "--n-evals", "5", "--workers", "0"], "--workers must be at least 1"),
+        ([*TUNE, "--n-evals", "0"], "argument --n-evals: must be an integer of at least 1, got '0'"),
+        ([*TUNE, "--n-evals", "5", "--workers", "0"], "argument --workers: must be an integer of at least 1, got '0'"),
+        ([*TUNE, "--n-evals", "5", "--method", "magic"], "got 'magic'"),
         (["best", "none.jsonl"], "cannot be read"),
         (["tell", "none.jsonl", "--value", "1"], "cannot be read"),
         (["plot", "none.jsonl", "--out", "a.png"], "cannot be read"),
@@ -280,6 +277,41 @@ def test_wrong_arguments_end_in_an_error(here, capsys, arguments, message):
         main(arguments)
     assert exit_.value.code == 2
     assert message in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["tune", "echo {x}", "--space", "none.toml", "--n-evals", "5"], "the space must be a TOML file"),
+        ([*TUNE, "--n-evals", "5", "--journal", "bad.jsonl"], "bad.jsonl is damaged in line 3"),
+        (["best", "bad.jsonl"], "bad.jsonl is damaged in line 3"),
+        (["tell", "bad.jsonl", "--id", "0", "--failed"], "bad.jsonl is damaged in line 3"),
+        (["plot", "bad.jsonl", "--out", "a.png"], "bad.jsonl is damaged in line 3"),
+        (["compact", "bad.jsonl"], "bad.jsonl is damaged in line 3"),
+        (["tell", "held.jsonl", "--id", "0", "--failed"], "held.jsonl is being written by"),
+        (["compact", "held.jsonl"], "held.jsonl is being written by"),
+    ],
+)
+def test_what_is_wrong_with_a_file_takes_one_line(here, capsys, arguments, message):
+    main([*TUNE, "--n-evals", "3", "--journal", "bad.jsonl"])
+    lines = (here / "bad.jsonl").read_bytes().splitlines(keepends=True)
+    (here / "bad.jsonl").write_bytes(b"".join([*lines[:2], lines[2][:-9] + b"\n", *lines[3:]]))
+    capsys.readouterr()
+    with gssbo.Optimizer([(0.0, 1.0)], journal="held.jsonl") as held:
+        held.tell([0.5], 1.0)
+        with pytest.raises(SystemExit) as exit_:
+            main(arguments)
+    assert exit_.value.code == 2
+    err = capsys.readouterr().err
+    assert len(err.splitlines()) == 1 and err.startswith(f"gssbo {arguments[0]}: error: ")
+    assert message in err
+
+
+def test_wrong_arguments_show_the_usage(here, capsys):
+    for arguments in ([*TUNE, "--n-evals", "0"], ["tune", COMMAND, "--n-evals", "5"], ["tell", "run.jsonl"]):
+        with pytest.raises(SystemExit):
+            main(arguments)
+        assert capsys.readouterr().err.startswith(f"usage: gssbo {arguments[0]} ")
 
 
 def test_a_wrong_point_is_refused_and_nothing_told(here, capsys):

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from gssbo._typing import FloatArray
+from gssbo.cli.errors import fail
 from gssbo.entry import Entry
 from gssbo.exceptions import JournalError, MissingDependencyError
 from gssbo.journal import compact, read_journal
@@ -59,7 +60,7 @@ def _compact(parser: argparse.ArgumentParser, options: argparse.Namespace) -> in
     try:
         before, after = compact(options.journal)
     except JournalError as error:
-        parser.error(str(error))
+        fail(parser, error)
     sys.stdout.write(f"{before:,} bytes before, {after:,} now\n")
     return 0
 
@@ -68,7 +69,7 @@ def _best(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     try:
         ledger = read_ledger(options.journal)
     except JournalError as error:
-        parser.error(str(error))
+        fail(parser, error)
     pending = [{"id": suggestion.id, "x": _plain(suggestion.x)} for suggestion in ledger.pending]
     if options.json:
         document = {
@@ -114,7 +115,7 @@ def _tell(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
                 ledger.tell(_point(ledger, options.point), value)
             sys.stdout.write(f"{ledger.n_told} told, best value {ledger.best_y}\n")
     except ValueError as error:
-        parser.error(str(error))
+        fail(parser, error)
     return 0
 
 
@@ -174,6 +175,6 @@ def _plot(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
         )
         figure.savefig(options.out, dpi=150)
     except (JournalError, MissingDependencyError, OSError, ValueError) as error:
-        parser.error(str(error))
+        fail(parser, error)
     sys.stdout.write(f"{options.out}\n")
     return 0

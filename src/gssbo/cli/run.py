@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from gssbo.cli.arguments import natural, positive, subset_size
+from gssbo.cli.errors import fail
 from gssbo.cli.listings import methods_table
 from gssbo.cli.loop import Run, start
 from gssbo.cli.report import VALUE_NAMES, report
@@ -36,18 +38,18 @@ def add_commands(commands: Any) -> None:
     )
     parser.add_argument("problem", metavar="PROBLEM", help="see `gssbo problems`")
     parser.add_argument(
-        "--n-evals", type=_positive, default=1000, metavar="N",
+        "--n-evals", type=positive, default=1000, metavar="N",
         help="evaluations in total, the initial design included (default: 1000)",
     )  # fmt: skip
     parser.add_argument(
         "--method", metavar="NAME", help=f"see below (default: {DEFAULT}; box for a dynamic subset size)"
     )
     parser.add_argument(
-        "--subset-size", type=_subset_size, metavar="M",
+        "--subset-size", type=subset_size, metavar="M",
         help="observations retained (default: 100), or 'dynamic': fixed by the first slow iteration, on this machine",
     )  # fmt: skip
-    parser.add_argument("--dim", type=_positive, metavar="D", help="dimension, where the problem allows a choice")
-    parser.add_argument("--seed", type=_seed, default=0, metavar="S", help="same seed, same run (default: 0)")
+    parser.add_argument("--dim", type=positive, metavar="D", help="dimension, where the problem allows a choice")
+    parser.add_argument("--seed", type=natural, default=0, metavar="S", help="same seed, same run (default: 0)")
     parser.add_argument("--out", type=Path, metavar="DIR", help="write the report as JSON, and a PNG of the run, here")
     parser.add_argument("--json", action="store_true", help="print one JSON document instead of the report")
     parser.add_argument("--quiet", action="store_true", help="show no progress")
@@ -68,8 +70,10 @@ def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
             if options.out.exists() and not options.out.is_dir():
                 raise ValueError(f"--out must be a folder, got the file {str(options.out)!r}")
             options.out.mkdir(parents=True, exist_ok=True)
-    except (ValueError, OSError, MissingDependencyError) as error:
+    except ValueError as error:
         parser.error(str(error))
+    except (OSError, MissingDependencyError) as error:
+        fail(parser, error)
     title, budget = run.problem.name, run.n_evals
     with display_for(False, budget) if options.quiet else make_display(title, budget) as show:
         run.go(show)
@@ -130,30 +134,3 @@ def _files(written: list[str]) -> str:
 
 def _missing() -> str:
     return "" if _can_plot() else " The PNG needs matplotlib: pip install 'gssbo[plot]'."
-
-
-def _positive(text: str) -> int:
-    return _integer(text, at_least=1)
-
-
-def _seed(text: str) -> int:
-    return _integer(text, at_least=0)
-
-
-def _subset_size(text: str) -> int | str:
-    if text == "dynamic":
-        return text
-    try:
-        return _positive(text)
-    except argparse.ArgumentTypeError as error:
-        raise argparse.ArgumentTypeError(f"{error}; or 'dynamic'") from None
-
-
-def _integer(text: str, *, at_least: int) -> int:
-    try:
-        value = int(text)
-    except ValueError:
-        value = at_least - 1
-    if value < at_least:
-        raise argparse.ArgumentTypeError(f"must be an integer of at least {at_least}, got {text!r}")
-    return value

@@ -15,6 +15,8 @@ from scipy.optimize import OptimizeResult
 
 from gssbo import _stops
 from gssbo._minimize import minimize
+from gssbo.cli.arguments import natural, positive
+from gssbo.cli.errors import fail
 from gssbo.cli.program import Program, ProgramFailed
 from gssbo.cli.space_file import read_space
 from gssbo.cli.text import paragraph
@@ -41,20 +43,20 @@ def add_commands(commands: Any) -> None:
         help="{name} stands for a parameter's value, {value_file} for a file to write to",
     )
     parser.add_argument("--space", type=Path, metavar="TOML", help="a table a parameter; a journal has it already")
-    parser.add_argument("--n-evals", type=int, required=True, metavar="N", help="evaluations, earlier ones included")
+    parser.add_argument("--n-evals", type=positive, required=True, metavar="N", help="evaluations, earlier ones too")
     parser.add_argument("--journal", type=Path, metavar="FILE", help="keep the run here, and go on where it broke off")
-    parser.add_argument("--workers", type=int, default=1, metavar="N", help="commands at a time (default: 1)")
+    parser.add_argument("--workers", type=positive, default=1, metavar="N", help="commands at a time (default: 1)")
     parser.add_argument("--maximize", action="store_true", help="larger is better")
     parser.add_argument("--key", metavar="NAME", help="the last line, or the value file, is JSON with this entry")
     parser.add_argument("--command-timeout", type=float, metavar="S", help="seconds after which a command has failed")
     parser.add_argument("--timeout", type=float, metavar="S", help="seconds after which nothing is started any more")
     parser.add_argument("--target", type=float, metavar="Y", help="stop at a value as good as this")
-    parser.add_argument("--patience", type=int, metavar="N", help="stop after so many without an improvement")
+    parser.add_argument("--patience", type=positive, metavar="N", help="stop after so many without an improvement")
     parser.add_argument("--noisy", action="store_true", help="the same point may be evaluated again")
-    parser.add_argument("--n-init", type=int, metavar="N", help="points of the initial design")
-    parser.add_argument("--subset-size", type=int, metavar="M", help="observations the model retains (default: 100)")
+    parser.add_argument("--n-init", type=positive, metavar="N", help="points of the initial design")
+    parser.add_argument("--subset-size", type=positive, metavar="M", help="observations retained (default: 100)")
     parser.add_argument("--method", metavar="NAME", help="see `gssbo methods`")
-    parser.add_argument("--seed", type=int, metavar="S", help="same seed, same suggestions")
+    parser.add_argument("--seed", type=natural, metavar="S", help="same seed, same suggestions")
     parser.add_argument("--json", action="store_true", help="print the outcome as one JSON object")
     parser.add_argument("--quiet", action="store_true", help="show no progress")
     parser.set_defaults(command=lambda options: _tune(parser, options))
@@ -62,10 +64,8 @@ def add_commands(commands: Any) -> None:
 
 def _tune(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     try:
-        space = _space(options)
+        space = _space(parser, options)
         program = Program(options.program, space, key=options.key, timeout=options.command_timeout)
-        if options.workers < 1:
-            raise ValueError(f"--workers must be at least 1, got {options.workers}")
         # Commands are processes: a thread each will do.
         gives_up = _GivesUp()
         with ThreadPoolExecutor(options.workers) as executor, contextlib.closing(program):
@@ -86,15 +86,15 @@ def _tune(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
                 **_chosen(options),
             )
     except (ValueError, MissingDependencyError) as error:
-        parser.error(str(error))
+        fail(parser, error)
     return _report(options, result, hopeless=gives_up.ended)
 
 
-def _space(options: argparse.Namespace) -> dict[str, Any]:
+def _space(parser: argparse.ArgumentParser, options: argparse.Namespace) -> dict[str, Any]:
     if options.space is not None:
         return dict(read_space(options.space))
     if options.journal is None or not options.journal.exists() or options.journal.stat().st_size == 0:
-        raise ValueError("--space must be given to begin a run")
+        parser.error("--space must be given to begin a run")
     space = read_journal(options.journal).space
     if space.names is None:
         raise ValueError(f"{options.journal} must be of a run whose parameters have names")

@@ -1,0 +1,70 @@
+"""Numbers on the command line, checked by the parser: a wrong one is an error that names its option."""
+
+from __future__ import annotations
+
+import argparse
+
+__all__ = ["natural", "positive", "subset_size"]
+
+
+def positive(text: str) -> int:
+    """Return an integer of at least 1.
+
+    Raises
+    ------
+    argparse.ArgumentTypeError
+        If the text is none.
+
+    Examples
+    --------
+    >>> positive("12")
+    12
+    """
+    return _integer(text, at_least=1)
+
+
+def natural(text: str) -> int:
+    """Return an integer of at least 0.
+
+    Raises
+    ------
+    argparse.ArgumentTypeError
+        If the text is none.
+
+    Examples
+    --------
+    >>> natural("0")
+    0
+    """
+    return _integer(text, at_least=0)
+
+
+def subset_size(text: str) -> int | str:
+    """Return an integer of at least 1, or "dynamic".
+
+    Raises
+    ------
+    argparse.ArgumentTypeError
+        If the text is neither.
+
+    Examples
+    --------
+    >>> subset_size("dynamic"), subset_size("100")
+    ('dynamic', 100)
+    """
+    if text == "dynamic":
+        return text
+    try:
+        return positive(text)
+    except argparse.ArgumentTypeError as error:
+        raise argparse.ArgumentTypeError(f"{error}; or 'dynamic'") from None
+
+
+def _integer(text: str, *, at_least: int) -> int:
+    try:
+        value = int(text)
+    except ValueError:
+        value = at_least - 1
+    if value < at_least:
+        raise argparse.ArgumentTypeError(f"must be an integer of at least {at_least}, got {text!r}")
+    return value

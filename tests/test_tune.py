@@ -16,6 +16,7 @@ from gssbo import Categorical, Integer, Real
 from gssbo.cli import main
 from gssbo.cli.program import Program, ProgramFailed
 from gssbo.cli.space_file import read_space
+from gssbo.exceptions import JournalWarning
 from gssbo.journal import read_journal
 from gssbo.ledger import read_ledger
 from gssbo.plot import plot_run
@@ -294,8 +295,7 @@ def test_wrong_arguments_end_in_an_error(here, capsys, arguments, message):
 )
 def test_what_is_wrong_with_a_file_takes_one_line(here, capsys, arguments, message):
     main([*TUNE, "--n-evals", "3", "--journal", "bad.jsonl"])
-    lines = (here / "bad.jsonl").read_bytes().splitlines(keepends=True)
-    (here / "bad.jsonl").write_bytes(b"".join([*lines[:2], lines[2][:-9] + b"\n", *lines[3:]]))
+    damage(here / "bad.jsonl", 3)
     capsys.readouterr()
     with gssbo.Optimizer([(0.0, 1.0)], journal="held.jsonl") as held:
         held.tell([0.5], 1.0)
@@ -305,6 +305,42 @@ def test_what_is_wrong_with_a_file_takes_one_line(here, capsys, arguments, messa
     err = capsys.readouterr().err
     assert len(err.splitlines()) == 1 and err.startswith(f"gssbo {arguments[0]}: error: ")
     assert message in err
+
+
+def damage(path, number):
+    """Cut the end of a line off, by its number counted from 1."""
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([*lines[: number - 1], lines[number - 1][:-9] + b"\n", *lines[number:]]))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["best", "run.jsonl"],
+        ["tell", "run.jsonl", "lr=0.001", "n=3", "act=gelu", "--value", "-1"],
+        ["plot", "run.jsonl", "--out", "a.png"],
+        ["compact", "run.jsonl"],
+        [*TUNE, "--n-evals", "8", "--journal", "run.jsonl"],
+        ["tune", *TUNE[1:2], *TUNE[4:], "--n-evals", "8", "--journal", "run.jsonl"],
+    ],
+)
+def test_a_damaged_line_may_be_left_out(here, capsys, arguments):
+    main([*TUNE, "--n-evals", "6", "--journal", "run.jsonl"])
+    damage(here / "run.jsonl", 5)  # the header, then asked and told in turn: what came of the second
+    capsys.readouterr()
+    with pytest.raises(SystemExit):
+        main(arguments)
+    refused = capsys.readouterr().err
+    assert "--skip-damaged goes on without that line" in refused and "skip_damaged" not in refused
+    assert main([*arguments, "--skip-damaged"]) == 0
+    said = [line for line in capsys.readouterr().err.splitlines() if "line 5" in line]
+    assert said == [f"gssbo {arguments[0]}: warning: run.jsonl: line 5 is damaged and left out"]
+    n_told = {"tune": 8, "tell": 6}.get(arguments[0], 5)
+    if arguments[0] == "compact":
+        assert read_ledger("run.jsonl").n_told == n_told  # whole again
+    else:
+        with pytest.warns(JournalWarning, match="line 5"):
+            assert read_ledger("run.jsonl", skip_damaged=True).n_told == n_told
 
 
 def test_wrong_arguments_show_the_usage(here, capsys):

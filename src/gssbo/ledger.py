@@ -25,7 +25,7 @@ from gssbo.observations import read_observations
 from gssbo.pending import Pending, Suggestion
 from gssbo.space import Rows, Space
 
-__all__ = ["Ledger", "continue_ledger", "read_ledger"]
+__all__ = ["Ledger", "continue_ledger", "ledger_of", "read_ledger"]
 
 
 class Ledger:
@@ -359,20 +359,36 @@ class Ledger:
             self._change(entry)()
 
 
-def read_ledger(path: str | os.PathLike[str]) -> Ledger:
+def read_ledger(path: str | os.PathLike[str], *, skip_damaged: bool = False) -> Ledger:
     """The ledger of a journal, also of one that is being written.
+
+    Parameters
+    ----------
+    path : str or path-like
+    skip_damaged : bool
+        Whether damaged lines are left out, with a warning, instead of refused.
 
     Raises
     ------
     JournalError
         If there is none, or a line is damaged.
     """
-    record = read_journal(path)
+    return ledger_of(read_journal(path, skip_damaged=skip_damaged))
+
+
+def ledger_of(record: Record) -> Ledger:
+    """The ledger of a journal that was read."""
     return _booked(record, record.entries)
 
 
-def continue_ledger(path: str | os.PathLike[str]) -> Ledger:
+def continue_ledger(path: str | os.PathLike[str], *, skip_damaged: bool = False) -> Ledger:
     """The ledger of a journal of a run that is not going on; what it is told is written there.
+
+    Parameters
+    ----------
+    path : str or path-like
+    skip_damaged : bool
+        Whether damaged lines are left out, with a warning, instead of refused.
 
     Raises
     ------
@@ -390,8 +406,8 @@ def continue_ledger(path: str | os.PathLike[str]) -> Ledger:
     >>> read_ledger(path).n_told, len(read_ledger(path).pending)
     (1, 0)
     """
-    record = read_journal(path)
-    journal = Journal(path)
+    record = read_journal(path, skip_damaged=skip_damaged)
+    journal = Journal(path, skip_damaged=skip_damaged)
     _, entries = journal.open(RowCodec(record.space), record.header)
     ledger = _booked(record, entries)
     ledger._journal = journal

@@ -1,4 +1,4 @@
-"""How a command says that it cannot go on: one line on stderr and exit code 2.
+"""How a command says what is wrong: one line on stderr, and exit code 2 where it cannot go on.
 
 The usage is shown by the parser itself, where the arguments are wrong as they stand; a file that is damaged or in use
 is nothing that it would help with.
@@ -7,11 +7,19 @@ is nothing that it would help with.
 from __future__ import annotations
 
 import argparse
-from typing import NoReturn
+import contextlib
+import sys
+import warnings
+from collections.abc import Iterator
+from typing import Any, NoReturn
 
-__all__ = ["WRONG", "fail"]
+from gssbo.exceptions import JournalWarning
+from gssbo.journal.journal import SKIPPING
+
+__all__ = ["WRONG", "add_skip_damaged", "fail", "journal_warnings"]
 
 WRONG = 2
+OPTION = "--skip-damaged"
 
 
 def fail(parser: argparse.ArgumentParser, error: Exception) -> NoReturn:
@@ -29,5 +37,28 @@ def fail(parser: argparse.ArgumentParser, error: Exception) -> NoReturn:
     ...     fail(argparse.ArgumentParser("gssbo tune"), ValueError("the space is empty"))
     gssbo tune: error: the space is empty
     """
-    message = " ".join(str(error).splitlines())
+    message = " ".join(str(error).splitlines()).replace(SKIPPING, OPTION)
     parser.exit(WRONG, f"{parser.prog}: error: {message}\n")
+
+
+def add_skip_damaged(parser: argparse.ArgumentParser) -> None:
+    """Add the option to a command that reads a journal."""
+    parser.add_argument(OPTION, action="store_true", help="leave out damaged lines of the journal, and say which")
+
+
+@contextlib.contextmanager
+def journal_warnings(parser: argparse.ArgumentParser) -> Iterator[None]:
+    """Show warnings of a journal, each once, on a line like that of an error; other warnings as ever."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", JournalWarning)
+        show, shown = warnings.showwarning, set[str]()
+
+        def show_once(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+            if not issubclass(category, JournalWarning):
+                show(message, category, *where, **more)
+            elif str(message) not in shown:
+                shown.add(str(message))
+                sys.stderr.write(f"{parser.prog}: warning: {message}\n")
+
+        warnings.showwarning = show_once
+        yield

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from gssbo._typing import FloatArray
-from gssbo.cli.errors import fail
+from gssbo.cli.errors import add_skip_damaged, fail, journal_warnings
 from gssbo.entry import Entry
 from gssbo.exceptions import JournalError, MissingDependencyError
 from gssbo.journal import compact, read_journal
-from gssbo.ledger import Ledger, continue_ledger, read_ledger
+from gssbo.ledger import Ledger, continue_ledger, ledger_of, read_ledger
 from gssbo.plot import plot_run
 
 __all__ = ["add_commands"]
@@ -26,6 +26,7 @@ def add_commands(commands: Any) -> None:
     best = commands.add_parser("best", help="the best point in a journal", description="Print the best point of a run.")
     best.add_argument("journal", type=Path, metavar="JOURNAL", help="of a run that is over, broken off or going on")
     best.add_argument("--json", action="store_true", help="print one JSON object")
+    add_skip_damaged(best)
     best.set_defaults(command=lambda options: _best(best, options))
 
     tell = commands.add_parser(
@@ -40,11 +41,13 @@ def add_commands(commands: Any) -> None:
     outcome = tell.add_mutually_exclusive_group(required=True)
     outcome.add_argument("--value", type=float, metavar="Y", help="what was observed")
     outcome.add_argument("--failed", action="store_true", help="the evaluation failed")
+    add_skip_damaged(tell)
     tell.set_defaults(command=lambda options: _tell(tell, options))
 
     plot = commands.add_parser("plot", help="draw what a journal holds", description="Draw values and time of a run.")
     plot.add_argument("journal", type=Path, metavar="JOURNAL")
     plot.add_argument("--out", type=Path, required=True, metavar="FILE", help="PNG, PDF or SVG by its ending")
+    add_skip_damaged(plot)
     plot.set_defaults(command=lambda options: _plot(plot, options))
 
     smaller = commands.add_parser(
@@ -53,12 +56,14 @@ def add_commands(commands: Any) -> None:
         description="Leave out all snapshots but the last; everything asked and told stays.",
     )
     smaller.add_argument("journal", type=Path, metavar="JOURNAL", help="of a run that is not going on")
+    add_skip_damaged(smaller)
     smaller.set_defaults(command=lambda options: _compact(smaller, options))
 
 
 def _compact(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     try:
-        before, after = compact(options.journal)
+        with journal_warnings(parser):
+            before, after = compact(options.journal, skip_damaged=options.skip_damaged)
     except JournalError as error:
         fail(parser, error)
     sys.stdout.write(f"{before:,} bytes before, {after:,} now\n")
@@ -67,7 +72,8 @@ def _compact(parser: argparse.ArgumentParser, options: argparse.Namespace) -> in
 
 def _best(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     try:
-        ledger = read_ledger(options.journal)
+        with journal_warnings(parser):
+            ledger = read_ledger(options.journal, skip_damaged=options.skip_damaged)
     except JournalError as error:
         fail(parser, error)
     pending = [{"id": suggestion.id, "x": _plain(suggestion.x)} for suggestion in ledger.pending]
@@ -105,7 +111,9 @@ def _ask_seconds(entries: list[Entry], n_told: int) -> FloatArray:
 
 def _tell(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     try:
-        with continue_ledger(options.journal) as ledger:
+        with journal_warnings(parser):
+            continued = continue_ledger(options.journal, skip_damaged=options.skip_damaged)
+        with continued as ledger:
             value = float("nan") if options.failed else options.value
             if options.id is not None:
                 if options.point:
@@ -163,12 +171,14 @@ def _plain(point: Any) -> Any:
 
 def _plot(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     try:
-        ledger = read_ledger(options.journal)
+        with journal_warnings(parser):
+            record = read_journal(options.journal, skip_damaged=options.skip_damaged)
+        ledger = ledger_of(record)
         if ledger.n_told == ledger.n_failed:
             raise JournalError(f"{options.journal} holds no value yet")
         figure = plot_run(
             -ledger.y if ledger.maximize else ledger.y,
-            _ask_seconds(read_journal(options.journal).entries, ledger.n_told),
+            _ask_seconds(record.entries, ledger.n_told),
             title=options.journal.name,
             value_name="objective, negative" if ledger.maximize else "objective",
             n_init=0,

@@ -16,12 +16,12 @@ from scipy.optimize import OptimizeResult
 from gssbo import _stops
 from gssbo._minimize import minimize
 from gssbo.cli.arguments import natural, positive
-from gssbo.cli.errors import fail
+from gssbo.cli.errors import add_skip_damaged, fail, journal_warnings
 from gssbo.cli.program import Program, ProgramFailed
 from gssbo.cli.space_file import read_space
 from gssbo.cli.text import paragraph
 from gssbo.exceptions import MissingDependencyError
-from gssbo.journal import read_journal
+from gssbo.journal import Journal, read_journal
 
 __all__ = ["add_commands"]
 
@@ -45,6 +45,7 @@ def add_commands(commands: Any) -> None:
     parser.add_argument("--space", type=Path, metavar="TOML", help="a table a parameter; a journal has it already")
     parser.add_argument("--n-evals", type=positive, required=True, metavar="N", help="evaluations, earlier ones too")
     parser.add_argument("--journal", type=Path, metavar="FILE", help="keep the run here, and go on where it broke off")
+    add_skip_damaged(parser)
     parser.add_argument("--workers", type=positive, default=1, metavar="N", help="commands at a time (default: 1)")
     parser.add_argument("--maximize", action="store_true", help="larger is better")
     parser.add_argument("--key", metavar="NAME", help="the last line, or the value file, is JSON with this entry")
@@ -63,31 +64,36 @@ def add_commands(commands: Any) -> None:
 
 
 def _tune(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    gives_up = _GivesUp()
     try:
-        space = _space(parser, options)
-        program = Program(options.program, space, key=options.key, timeout=options.command_timeout)
-        # Commands are processes: a thread each will do.
-        gives_up = _GivesUp()
-        with ThreadPoolExecutor(options.workers) as executor, contextlib.closing(program):
-            result = minimize(
-                program,
-                space,
-                n_evals=options.n_evals,
-                maximize=options.maximize,
-                catch=ProgramFailed,
-                workers=executor,
-                timeout=options.timeout,
-                target=options.target,
-                patience=options.patience,
-                callback=gives_up,
-                progress=not options.quiet,
-                journal=options.journal,
-                rng=options.seed,
-                **_chosen(options),
-            )
+        with journal_warnings(parser):
+            result = _minimize(parser, options, gives_up)
     except (ValueError, MissingDependencyError) as error:
         fail(parser, error)
     return _report(options, result, hopeless=gives_up.ended)
+
+
+def _minimize(parser: argparse.ArgumentParser, options: argparse.Namespace, gives_up: _GivesUp) -> OptimizeResult:
+    space = _space(parser, options)
+    program = Program(options.program, space, key=options.key, timeout=options.command_timeout)
+    # Commands are processes: a thread each will do.
+    with ThreadPoolExecutor(options.workers) as executor, contextlib.closing(program):
+        return minimize(
+            program,
+            space,
+            n_evals=options.n_evals,
+            maximize=options.maximize,
+            catch=ProgramFailed,
+            workers=executor,
+            timeout=options.timeout,
+            target=options.target,
+            patience=options.patience,
+            callback=gives_up,
+            progress=not options.quiet,
+            journal=options.journal and Journal(options.journal, skip_damaged=options.skip_damaged),
+            rng=options.seed,
+            **_chosen(options),
+        )
 
 
 def _space(parser: argparse.ArgumentParser, options: argparse.Namespace) -> dict[str, Any]:
@@ -95,7 +101,7 @@ def _space(parser: argparse.ArgumentParser, options: argparse.Namespace) -> dict
         return dict(read_space(options.space))
     if options.journal is None or not options.journal.exists() or options.journal.stat().st_size == 0:
         parser.error("--space must be given to begin a run")
-    space = read_journal(options.journal).space
+    space = read_journal(options.journal, skip_damaged=options.skip_damaged).space
     if space.names is None:
         raise ValueError(f"{options.journal} must be of a run whose parameters have names")
     return dict(zip(space.names, space.parameters, strict=True))

@@ -22,6 +22,7 @@ from gssbo.journal.plain import RowCodec
 __all__ = ["Journal", "Scan"]
 
 CHUNK = 1 << 24
+SKIPPING = "gssbo.journal.Journal(path, skip_damaged=True)"  # how a damaged line is passed, as messages say it
 
 
 class Journal:
@@ -244,7 +245,7 @@ class Scan:
                 if not self._skip:
                     raise JournalError(
                         f"{self._path} is damaged in line {number} ({error}); nothing was changed. "
-                        "gssbo.journal.Journal(path, skip_damaged=True) goes on without that line"
+                        f"{SKIPPING} goes on without that line"
                     ) from error
                 warn(f"{self._path}: line {number} is damaged and left out", JournalWarning)
         return found

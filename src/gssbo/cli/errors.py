@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 import sys
 import warnings
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ from typing import Any, NoReturn
 from gssbo.exceptions import JournalWarning
 from gssbo.journal.journal import SKIPPING
 
-__all__ = ["WRONG", "add_skip_damaged", "fail", "journal_warnings"]
+__all__ = ["WRONG", "add_skip_damaged", "fail", "journal_warnings", "output_may_be_lost"]
 
 WRONG = 2
 OPTION = "--skip-damaged"
@@ -62,3 +63,13 @@ def journal_warnings(parser: argparse.ArgumentParser) -> Iterator[None]:
 
         warnings.showwarning = show_once
         yield
+
+
+@contextlib.contextmanager
+def output_may_be_lost() -> Iterator[None]:
+    """Go on where whoever read the output, or the terminal, has gone; what is buffered goes nowhere at exit."""
+    try:
+        yield
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -16,6 +16,7 @@ import signal
 import string
 import subprocess
 import tempfile
+import threading
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -86,6 +87,7 @@ class Program:
         self._needs_file = VALUE_FILE in used
         self._key, self._timeout = key, timeout
         self._running: set[subprocess.Popen[str]] = set()
+        self._lock, self._closed = threading.Lock(), False  # several threads may call
 
     def __call__(self, point: Mapping[str, Any]) -> float:
         """Run the command at a point and return its value.
@@ -111,14 +113,17 @@ class Program:
 
     def _run(self, words: list[str], point: Mapping[str, Any]) -> str:
         environment = {**os.environ, "GSSBO_PARAMETERS": json.dumps(point)}
-        try:
-            process: subprocess.Popen[str] = subprocess.Popen(
-                words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment,
-                encoding="utf-8", errors="replace", start_new_session=os.name == "posix",
-            )  # fmt: skip
-        except OSError as error:
-            raise ProgramFailed(f"it could not be started: {error}") from None
-        self._running.add(process)
+        with self._lock:  # once closed, nothing starts that would outlive us
+            if self._closed:
+                raise ProgramFailed("it was not started any more")
+            try:
+                process: subprocess.Popen[str] = subprocess.Popen(
+                    words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment,
+                    encoding="utf-8", errors="replace", start_new_session=os.name == "posix",
+                )  # fmt: skip
+            except OSError as error:
+                raise ProgramFailed(f"it could not be started: {error}") from None
+            self._running.add(process)
         try:
             output, errors = process.communicate(timeout=self._timeout)
         except subprocess.TimeoutExpired:
@@ -134,9 +139,11 @@ class Program:
         return output
 
     def close(self) -> None:
-        """Kill what is running: those evaluations fail."""
-        for process in list(self._running):
-            _kill(process)
+        """Kill what is running, and start nothing more: those evaluations fail."""
+        with self._lock:
+            self._closed = True
+            for process in list(self._running):
+                _kill(process)
 
     def _value(self, text: str, source: str) -> float:
         if self._key is None:

@@ -16,8 +16,9 @@ from scipy.optimize import OptimizeResult
 from gssbo import _stops
 from gssbo._minimize import minimize
 from gssbo.cli.arguments import natural, positive
-from gssbo.cli.errors import add_skip_damaged, fail, journal_warnings
+from gssbo.cli.errors import add_skip_damaged, fail, journal_warnings, output_may_be_lost
 from gssbo.cli.program import Program, ProgramFailed
+from gssbo.cli.signals import Endings
 from gssbo.cli.space_file import read_space
 from gssbo.cli.text import paragraph
 from gssbo.exceptions import MissingDependencyError
@@ -64,13 +65,36 @@ def add_commands(commands: Any) -> None:
 
 
 def _tune(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
-    gives_up = _GivesUp()
-    try:
-        with journal_warnings(parser):
-            result = _minimize(parser, options, gives_up)
-    except (ValueError, MissingDependencyError) as error:
-        fail(parser, error)
+    gives_up, result = _GivesUp(), None
+    with Endings() as endings:
+        try:
+            with journal_warnings(parser):
+                result = _minimize(parser, options, gives_up)
+        except (ValueError, MissingDependencyError) as error:
+            fail(parser, error)
+        except (KeyboardInterrupt, OSError):  # where there was nothing to interrupt, or the terminal is gone
+            if endings.received is None:
+                raise
+    if endings.received is not None:
+        return _end(parser, options, result, endings)
+    assert result is not None
     return _report(options, result, hopeless=gives_up.ended)
+
+
+def _end(
+    parser: argparse.ArgumentParser, options: argparse.Namespace, result: OptimizeResult | None, endings: Endings
+) -> int:
+    """Report what there is of a run that a signal ended; after a hangup, nobody may be there to read it."""
+    assert endings.received is not None
+    name = endings.received.name
+    with output_may_be_lost():
+        kept = "" if options.journal is None else f"; what was told is in {options.journal}"
+        sys.stderr.write(f"{parser.prog}: ended by {name}{kept}\n")
+        if result is not None:
+            if result.status == _stops.INTERRUPTED:
+                result.message = f"Ended by {name}; everything evaluated so far is here."
+            _report(options, result, hopeless=False)
+    return endings.code
 
 
 def _minimize(parser: argparse.ArgumentParser, options: argparse.Namespace, gives_up: _GivesUp) -> OptimizeResult:

@@ -149,11 +149,27 @@ def test_closing_kills_what_runs():
         ("run {x}", "missing: y"),
         ("run {x", "must be words"),
         ("run 'x", "must be words"),
+        ("run {x:.3f} {y}", r"\{x\} takes no format"),
+        ("run {x!r} {y}", r"\{x\} takes no format"),
     ],
 )
 def test_a_wrong_command_is_refused_at_once(command, message):
     with pytest.raises(ValueError, match=message):
         Program(command, ["x", "y"])
+
+
+def test_names_stand_for_themselves():
+    names = ["model.lr", "a[0]", "0", "x"]
+    program = Program(python("import sys; print(sum(map(float, sys.argv[1:])))") + " {model.lr} {a[0]} {0} {x}", names)
+    assert program({"model.lr": 0.5, "a[0]": 1, "0": 2.0, "x": 4}) == 7.5
+
+
+def test_no_parameter_has_the_name_of_the_value_file(here, capsys):
+    (here / "space.toml").write_text("[value_file]\nlow = 0\nhigh = 1\n")
+    with pytest.raises(SystemExit) as exit_:
+        main(["tune", f"{python('print(1)')} {{value_file}}", "--space", "space.toml", "--n-evals", "5", "--quiet"])
+    assert exit_.value.code == 2
+    assert "a parameter must have another name than value_file" in capsys.readouterr().err
 
 
 # ---- the space

@@ -48,7 +48,8 @@ class Program:
     Raises
     ------
     ValueError
-        If the command is empty, or its placeholders are not those of the parameters.
+        If the command is empty, its placeholders are not those of the parameters, or a parameter has the name of
+        another one.
 
     Examples
     --------
@@ -61,17 +62,20 @@ class Program:
         self, command: str, names: Iterable[str], *, key: str | None = None, timeout: float | None = None
     ) -> None:
         names = list(names)
+        if VALUE_FILE in names:
+            raise ValueError(
+                f"a parameter must have another name than {VALUE_FILE}: in a command, {{{VALUE_FILE}}} is the file to "
+                "write the value to"
+            )
         try:
-            self._words = shlex.split(command)
-            used = {
-                name for word in self._words for _, name, _, _ in string.Formatter().parse(word) if name is not None
-            }
+            self._words = [_parts(word) for word in shlex.split(command)]
         except ValueError as error:
             raise ValueError(
                 f"the command must be words with {{name}} for parameters, got {command!r} ({error})"
             ) from None
         if not self._words:
             raise ValueError("the command must not be empty")
+        used = {name for parts in self._words for _, name in parts if name is not None}
         unknown = used - {*names, VALUE_FILE}
         if unknown:
             raise ValueError(
@@ -100,7 +104,11 @@ class Program:
         with tempfile.TemporaryDirectory(prefix="gssbo-") as folder:
             file = Path(folder) / "value"
             written = {name: _written(value) for name, value in point.items()} | {VALUE_FILE: str(file)}
-            output = self._run([word.format_map(written) for word in self._words], point)
+            words = [
+                "".join(text + (written[name] if name is not None else "") for text, name in parts)
+                for parts in self._words
+            ]
+            output = self._run(words, point)
             if not self._needs_file:
                 lines = [line for line in output.splitlines() if line.strip()]
                 if not lines:
@@ -159,6 +167,16 @@ class Program:
             raise ProgramFailed(
                 f"{source} must be a JSON object with a number {self._key!r}, got {text.strip()[-80:]!r}"
             ) from None
+
+
+def _parts(word: str) -> list[tuple[str, str | None]]:
+    """Text of a word, and the name behind each piece of it; names stand for themselves, dots and digits too."""
+    parts = []
+    for text, name, form, conversion in string.Formatter().parse(word):
+        if form or conversion:
+            raise ValueError(f"{{{name}}} takes no format, values are written in full")
+        parts.append((text, name))
+    return parts
 
 
 def _number(value: float) -> float:

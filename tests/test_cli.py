@@ -1,6 +1,7 @@
 """The command line: what it prints, where, and how it ends."""
 
 import importlib
+import importlib.metadata
 import io
 import json
 import os
@@ -8,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ from gssbo.cli.loop import start
 from gssbo.cli.report import report
 from gssbo.cli.summary import FRESH, summarize
 from gssbo.cli.text import WIDTH, table
+from gssbo.machine import extras
 from gssbo.methods import METHODS, OWN, keeps_all, method_options
 from gssbo.problems import PROBLEMS, get_problem
 from gssbo.progress import LiveProgress, PlainProgress, Standing, make_display
@@ -102,6 +105,37 @@ def test_info_names_versions_and_instructions(capsys: pytest.CaptureFixture[str]
     assert facts["cores"].startswith(str(os.cpu_count()))
     assert "BLAS of numpy" in facts
     assert "BLAS of scipy" in facts
+
+
+def test_info_names_the_extra_of_each_optional_package(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = importlib.metadata.version
+    absent = ("torch", "optuna")
+
+    def version(package: str) -> str:
+        if package in absent:
+            raise importlib.metadata.PackageNotFoundError(package)
+        return found(package)
+
+    monkeypatch.setattr("importlib.metadata.version", version)
+    assert main(["info"]) == 0
+    facts = dict(re.split(r"  +", each, maxsplit=1) for each in capsys.readouterr().out.splitlines())
+    optional = list(facts)[-6:]
+    assert optional == ["rich", "distributed", "optuna", "matplotlib", "scikit-learn", "torch"]
+    assert facts["torch"] == "not installed: pip install 'gssbo[torch]'"
+    assert facts["optuna"] == "not installed: pip install 'gssbo[optuna]'"
+    for package, extra in (("scikit-learn", "sklearn"), ("matplotlib", "plot"), ("rich", "cli")):
+        assert facts[package] == f"{found(package)} (extra {extra})"
+
+
+def test_the_extras_are_those_of_the_project() -> None:
+    file = Path(__file__).parents[1] / "pyproject.toml"
+    listed = tomllib.loads(file.read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    development = ("lint", "test", "docs", "bench")
+    names = {extra: re.match(r"[\w-]+", found[0]) for extra, found in listed.items() if extra not in development}
+    assert extras() == {name[0]: extra for extra, name in names.items() if name}
+    assert extras()["distributed"] == "dask"
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,9 +7,8 @@ import importlib.metadata
 import importlib.util
 import os
 import platform
+import re
 import subprocess
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -17,18 +16,23 @@ import scipy
 
 from gssbo._core import _linalg
 
-__all__ = ["EXTRAS", "describe"]
+__all__ = ["describe", "extras"]
 
-EXTRAS: Mapping[str, str] = MappingProxyType(
-    {
-        "rich": "cli",
-        "matplotlib": "plot",
-        "torch": "torch",
-        "scikit-learn": "test, bench",
-        "threadpoolctl": "test, bench",
-    }
-)
-"""Optional packages and the extras that bring them."""
+DEVELOPMENT = ("lint", "test", "docs", "bench")  # extras for work on gssbo itself, which others bring in part
+REQUIREMENT = re.compile(r"""([\w.-]+) [^;]* ; .* \bextra \s* == \s* ["']([\w.-]+)["']""", re.VERBOSE)
+
+
+def extras() -> dict[str, str]:
+    """Return the extra that brings each optional package, from what the installed gssbo says of itself.
+
+    Examples
+    --------
+    >>> extras()["scikit-learn"]
+    'sklearn'
+    """
+    found = map(REQUIREMENT.match, importlib.metadata.requires("gssbo") or ())
+    pairs = [match.groups() for match in found if match is not None]
+    return {package: extra for package, extra in pairs if extra not in DEVELOPMENT}
 
 
 def describe() -> dict[str, Any]:
@@ -44,7 +48,7 @@ def describe() -> dict[str, Any]:
     Examples
     --------
     >>> sorted(describe()["optional"])
-    ['matplotlib', 'rich', 'scikit-learn', 'threadpoolctl', 'torch']
+    ['distributed', 'matplotlib', 'optuna', 'rich', 'scikit-learn', 'torch']
     """
     return {
         "gssbo": importlib.metadata.version("gssbo"),
@@ -58,7 +62,7 @@ def describe() -> dict[str, Any]:
         "usable_cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "blas": [_blas(module) for module in (np, scipy)],
         "thread_pools": _thread_pools(),
-        "optional": {package: _version(package) for package in EXTRAS},
+        "optional": {package: _version(package) for package in extras()},
     }
 
 

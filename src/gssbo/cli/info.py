@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 from gssbo.cli.text import table
-from gssbo.machine import EXTRAS, describe
+from gssbo.machine import describe, extras
 
 __all__ = ["add_commands"]
 
@@ -33,7 +33,7 @@ def _info(_: argparse.Namespace) -> int:
     rows += [(f"BLAS of {blas['user']}", f"{blas['name']} {blas['version']}") for blas in facts["blas"]]
     pools = facts["thread_pools"]
     if pools is None:
-        rows.append(("threads", "not known without threadpoolctl"))
+        rows.append(("threads", "not known: pip install threadpoolctl"))
     else:
         rows += [
             (
@@ -42,7 +42,9 @@ def _info(_: argparse.Namespace) -> int:
             )
             for pool in pools
         ]
+    brought_by = extras()
     for package, found in facts["optional"].items():
-        rows.append((package, found or f"not installed (extra: {EXTRAS[package]})"))
+        extra = brought_by[package]
+        rows.append((package, f"{found} (extra {extra})" if found else f"not installed: pip install 'gssbo[{extra}]'"))
     sys.stdout.write(table(rows, left=2) + "\n")
     return 0

@@ -14,7 +14,7 @@ import pytest
 
 import gssbo
 from gssbo import Categorical, Integer, Real
-from gssbo.cli import main
+from gssbo.cli import main, record
 from gssbo.cli.program import Program, ProgramFailed
 from gssbo.cli.signals import Endings
 from gssbo.cli.space_file import read_space
@@ -248,8 +248,6 @@ def test_a_switch_is_told_as_it_is_printed(here, capsys, text):
 
 
 def test_a_journal_with_failures_is_drawn_whole(here, monkeypatch):
-    from gssbo.cli import record
-
     drawn = {}
 
     def keep(values, seconds, **options):
@@ -265,6 +263,63 @@ def test_a_journal_with_failures_is_drawn_whole(here, monkeypatch):
     marks = next(line for line in figure.axes[0].lines if line.get_label() == "failed")
     np.testing.assert_array_equal(marks.get_xdata(), np.flatnonzero(np.isnan(drawn["values"])) + 1)
     assert figure.axes[0].get_xlim() == (0, 30)
+
+
+@pytest.mark.parametrize(
+    ("maximize", "options", "label"),
+    [
+        (False, [], "objective (logarithmic)"),
+        (False, ["--optimum", "0.25"], "objective above 0.25 (logarithmic)"),
+        (True, ["--optimum", "9"], "objective below 9 (logarithmic)"),
+    ],
+)
+def test_values_on_a_logarithmic_axis(here, monkeypatch, maximize, options, label):
+    values = np.array([4.0, np.nan, 2.0, 8.0, 0.5])
+    with gssbo.Optimizer([(0.0, 1.0)], maximize=maximize, journal="run.jsonl") as opt:
+        opt.tell(np.linspace(0.0, 1.0, 5)[:, None], values)
+    figures = []
+    monkeypatch.setattr(record, "plot_run", lambda *each, **more: figures.append(plot_run(*each, **more)) or figures[0])
+    assert main(["plot", "run.jsonl", "--out", "run.svg", "--log", *options]) == 0
+    axes = figures[0].axes[0]
+    assert (axes.get_yscale(), axes.get_ylabel()) == ("log", label)
+    best = next(line for line in axes.lines if line.get_label() == "best observed so far")
+    expected = {"objective (logarithmic)": [4, 4, 2, 2, 0.5], "objective below 9 (logarithmic)": [5, 5, 5, 1, 1]}
+    np.testing.assert_array_equal(best.get_ydata(), expected.get(label, [3.75, 3.75, 1.75, 1.75, 0.25]))
+
+
+@pytest.mark.parametrize(
+    ("maximize", "options", "message"),
+    [
+        (False, ["--log"], "--log must come with --optimum"),
+        (True, ["--log"], "--log must come with --optimum"),
+        (False, ["--optimum", "1"], "got 1 where the best told is -2.0"),
+        (True, ["--optimum", "3"], "got 3 where the best told is 4.0"),
+        (False, ["--optimum=-inf"], "got -inf where the best told is -2.0"),
+        (False, ["--optimum", "nan"], "got nan where the best told is -2.0"),
+    ],
+)
+def test_what_a_logarithm_does_not_take_is_refused(here, capsys, maximize, options, message):
+    with gssbo.Optimizer([(0.0, 1.0)], maximize=maximize, journal="run.jsonl") as opt:
+        opt.tell([[0.0], [1.0]], [4.0, -2.0])
+    with pytest.raises(SystemExit):
+        main(["plot", "run.jsonl", "--out", "run.svg", *options])
+    assert message in capsys.readouterr().err
+
+
+def test_a_logarithm_has_something_to_show(here, capsys):
+    with gssbo.Optimizer([(0.0, 1.0)], journal="run.jsonl") as opt:
+        opt.tell([[0.0], [1.0]], [1.5, 1.5])
+    with pytest.raises(SystemExit):
+        main(["plot", "run.jsonl", "--out", "run.svg", "--log", "--optimum", "1.5"])
+    assert "--log must have a value that is not the optimum, got 1.5 alone" in capsys.readouterr().err
+
+
+def test_a_journal_is_read_once_for_its_picture(here, monkeypatch):
+    gssbo.minimize(lambda x: x[0], [(0.0, 1.0)], n_evals=3, rng=0, journal="run.jsonl")
+    read, opened = pathlib.Path.read_bytes, []
+    monkeypatch.setattr(pathlib.Path, "read_bytes", lambda path: opened.append(path.name) or read(path))
+    assert main(["plot", "run.jsonl", "--out", "run.svg"]) == 0
+    assert opened.count("run.jsonl") == 1
 
 
 def test_a_pending_suggestion_is_told_by_its_number(here, capsys):

@@ -47,6 +47,8 @@ def add_commands(commands: Any) -> None:
     plot = commands.add_parser("plot", help="draw what a journal holds", description="Draw values and time of a run.")
     plot.add_argument("journal", type=Path, metavar="JOURNAL")
     plot.add_argument("--out", type=Path, required=True, metavar="FILE", help="PNG, PDF or SVG by its ending")
+    plot.add_argument("--log", action="store_true", help="logarithmic axis of values, which must be above 0")
+    plot.add_argument("--optimum", type=float, metavar="Y", help="best value there is: draw how far from it values are")
     add_skip_damaged(plot)
     plot.set_defaults(command=lambda options: _plot(plot, options))
 
@@ -176,15 +178,32 @@ def _plot(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
         ledger = ledger_of(record)
         if ledger.n_told == ledger.n_failed:
             raise JournalError(f"{options.journal} holds no value yet")
+        values, name = _drawn(ledger, options.optimum)
+        if options.log and options.optimum is None and np.nanmin(values) <= 0.0:
+            raise ValueError("--log must come with --optimum, unless values are minimised and all above 0")
+        if options.log and np.nanmax(values) <= 0.0:
+            raise ValueError(f"--log must have a value that is not the optimum, got {options.optimum:g} alone")
         figure = plot_run(
-            -ledger.y if ledger.maximize else ledger.y,
+            values,
             _ask_seconds(record.entries, ledger.n_told),
             title=options.journal.name,
-            value_name="objective, negative" if ledger.maximize else "objective",
+            value_name=f"{name} (logarithmic)" if options.log else name,
             n_init=0,
         )
+        if options.log:
+            figure.axes[0].set_yscale("log")
         figure.savefig(options.out, dpi=150)
     except (JournalError, MissingDependencyError, OSError, ValueError) as error:
         fail(parser, error)
     sys.stdout.write(f"{options.out}\n")
     return 0
+
+
+def _drawn(ledger: Ledger, optimum: float | None) -> tuple[FloatArray, str]:
+    """What is drawn (n,), less of it better, NaN where an evaluation failed; and its name."""
+    if optimum is None:
+        return (-ledger.y, "objective, negative") if ledger.maximize else (ledger.y, "objective")
+    best, sign = ledger.best_y, 1.0 if ledger.maximize else -1.0
+    if best is None or not np.isfinite(optimum) or sign * best > sign * optimum:
+        raise ValueError(f"--optimum must be the best value there is, got {optimum:g} where the best told is {best}")
+    return sign * (optimum - ledger.y), f"objective {'below' if ledger.maximize else 'above'} {optimum:g}"

@@ -198,6 +198,9 @@ def test_a_space_of_every_kind(tmp_path):
         ("[x]\nvalues = ['a']\nlow = 1", "values must come alone"),
         ("[x]\nlow = 1\nhigh = 2\ntype = 'float'", "one of real, integer"),
         ("[x", "TOML file"),
+        ("[x]\nvalues = 'ab'", "values must be a list, got 'ab'"),
+        ("[x]\nvalues = [1979-05-27]", "true, false, or lists of them, got 1979-05-27"),
+        ("[x]\nvalues = [[{a = 1}], 'b']", "true, false, or lists of them, got {'a': 1}"),
     ],
 )
 def test_a_wrong_space_is_refused(tmp_path, text, message):
@@ -245,6 +248,25 @@ def test_a_switch_is_told_as_it_is_printed(here, capsys, text):
     assert main(["best", "run.jsonl"]) == 0
     assert "b = True" in capsys.readouterr().out
     assert read_ledger("run.jsonl").best_x == {"b": True, "c": None}
+
+
+def test_lists_are_values_like_any_others(here, capsys):
+    (here / "space.toml").write_text("[c]\nvalues = [[8, 16], ['a b', true]]\n")
+    (here / "lists.py").write_text(
+        "import json, os, sys\n"
+        "c = json.loads(sys.argv[1])\n"
+        "assert json.loads(os.environ['GSSBO_PARAMETERS']) == {'c': c}\n"
+        "print(len(c))\n"
+    )
+    tune = ["tune", f"{PYTHON} lists.py {{c}}", "--n-evals", "2", "--quiet", "--journal", "run.jsonl", "--noisy"]
+    assert main([*tune, "--space", "space.toml"]) == 0
+    assert main(["tell", "run.jsonl", 'c=["a b", true]', "--value", "-1"]) == 0
+    assert main(["tell", "run.jsonl", "c=(8, 16)", "--value", "-2"]) == 0  # as `best` prints it
+    capsys.readouterr()
+    assert main(["best", "run.jsonl", "--json"]) == 0
+    best = json.loads(capsys.readouterr().out)
+    assert (best["best"], best["value"], best["n_failed"]) == ({"c": [8, 16]}, -2.0, 0)
+    assert read_ledger("run.jsonl").X[2:] == [{"c": ("a b", True)}, {"c": (8, 16)}]
 
 
 def test_a_journal_with_failures_is_drawn_whole(here, monkeypatch):

@@ -186,8 +186,8 @@ def _number(value: float) -> float:
 
 
 def _written(value: Any) -> str:
-    """A value as it stands on a command line; true and false as most programs read them."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    """A value as it stands on a command line: text as it is, numbers in full, anything else as JSON has it."""
+    return str(value) if isinstance(value, str | float) else json.dumps(value)
 
 
 def _kill(process: subprocess.Popen[str]) -> None:

@@ -152,9 +152,14 @@ def _value(text: str, parameter: Any) -> Any:
         if text == str(value):  # as `gssbo best` prints it
             return value
     try:
-        return json.loads(text)
+        return _frozen(json.loads(text))
     except ValueError:
         return text
+
+
+def _frozen(value: Any) -> Any:
+    """A list as a category is one."""
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
 def _labels(ledger: Ledger) -> list[tuple[Any, int]]:

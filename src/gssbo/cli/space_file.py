@@ -62,6 +62,15 @@ def read_space(path: Path) -> dict[str, Parameter]:
     return found
 
 
+def _category(value: Any) -> Any:
+    """A value as a journal has it, too: a list is a tuple, and times and tables are none."""
+    if isinstance(value, list):
+        return tuple(map(_category, value))
+    if isinstance(value, str | bool | int | float):
+        return value
+    raise ValueError(f"values must be text, numbers, true, false, or lists of them, got {value!s}")
+
+
 def _parameter(table: Any) -> Parameter:
     if not isinstance(table, dict):
         raise ValueError(f"must be a table with low and high, or values, got {table!r}")
@@ -70,7 +79,9 @@ def _parameter(table: Any) -> Parameter:
         values = options.pop("values")
         if options:
             raise ValueError(f"values must come alone, got {', '.join(options)} too")
-        return Categorical(tuple(values) if isinstance(values, list) else values)
+        if not isinstance(values, list):
+            raise ValueError(f"values must be a list, got {values!r}")
+        return Categorical(tuple(map(_category, values)))
     if not {"low", "high"} <= options.keys():
         raise ValueError(f"must have low and high, or values, got {', '.join(options) or 'nothing'}")
     low, high, kind = options.pop("low"), options.pop("high"), options.pop("type", None)

@@ -564,6 +564,12 @@ def test_a_signal_ends_the_commands_too(here, name, code):
         ledger.tell(id=ledger.pending[0].id, y=1.0)
 
 
+def test_a_run_that_ends_before_any_value_says_why(here, capsys):
+    assert main([*TUNE, "--n-evals", "9", "--timeout", "0"]) == 1
+    said = " ".join(capsys.readouterr().err.split())
+    assert said.startswith("gssbo: error: no evaluation gave a value. The time limit is over")
+
+
 @pytest.mark.skipif(os.name != "posix", reason="terminals")
 def test_a_terminal_that_goes_away_ends_the_commands_too(here):
     import pty

@@ -172,9 +172,9 @@ def _report(options: argparse.Namespace, result: OptimizeResult, *, hopeless: bo
             f"{result.message}\n"
         )
     if result.x is None or hopeless:
-        last = failures[-1] if failures else result.message
+        why = f"; the last one: {failures[-1]}" if failures else f". {result.message}"
         what = "no evaluation gave a value" if result.x is None else "no evaluation of this call gave a value"
-        sys.stderr.write(paragraph(f"gssbo: error: {what}; the last one: {last}") + "\n")
+        sys.stderr.write(paragraph(f"gssbo: error: {what}{why}") + "\n")
         if hopeless:
             text = (
                 f"The first {HOPELESS} evaluations all failed, which ended the run. Put the command right and try again"

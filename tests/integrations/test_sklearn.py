@@ -343,14 +343,58 @@ def test_many_observations_are_fitted_on_what_the_rule_retains():
     assert np.array_equal(model.gp_.X_train_, X[model.retained_])
     assert (np.diff(model.retained_) > 0).all()
     rng = np.random.default_rng(0)
-    gp = gssbo.GaussianProcess(rng=rng)
+    gp = gssbo.GaussianProcess(normalize_y=False, rng=rng)
     first = np.sort(rng.permutation(3000)[:80])
-    kept = gssbo.select_subset(gp.fit(X[first], y[first]), X, 80, y=y, rule="residual")
-    assert np.array_equal(model.retained_, np.sort(kept))
+    z = (y - y.mean()) / y.std()
+    kept = np.sort(gssbo.select_subset(gp.fit(X[first], z[first]), X, 80, y=z, rule="residual"))
+    assert np.array_equal(model.retained_, kept)
+    np.testing.assert_allclose(model.gp_.theta_, gp.theta_, rtol=1e-5)
+    fixed = gssbo.GaussianProcess(
+        lengthscale=gp.lengthscale_,
+        variance=gp.variance_,
+        noise=gp.noise_,
+        fit_hyperparameters=False,
+        normalize_y=False,
+    )
+    _, std = fixed.fit(X[kept], z[kept]).predict(X[:9], return_std=True)
+    np.testing.assert_allclose(model.predict(X[:9], return_std=True)[1], y.std() * std, rtol=1e-4)
     points, values = waves(500, seed=1)
     assert 1.0 - model.score(points, values) < 1e-5
     random = GaussianProcessRegressor(subset_size=80, rule="random", random_state=0).fit(X, y)
     assert model.score(points, values) > random.score(points, values)
+
+
+def test_noise_is_no_reason_to_go_without_the_residual_rule():
+    """Its subset holds the largest errors: hyperparameters fitted to it once more were worse than a random subset's."""
+    X, y = waves(3000)
+    noisy = y + 0.3 * np.random.default_rng(5).standard_normal(3000)
+    points, values = waves(500, seed=1)
+    errors = {}
+    for rule in ("residual", "random"):
+        models = [GaussianProcessRegressor(subset_size=100, rule=rule, random_state=s).fit(X, noisy) for s in range(3)]
+        errors[rule] = np.mean([np.sqrt(np.mean((model.predict(points) - values) ** 2)) for model in models])
+    assert errors["residual"] < 0.8 * errors["random"]
+
+
+def test_the_noise_of_a_new_observation_can_be_included():
+    X, y = waves(300)
+    noisy = 10.0 * y + 2.0 * np.random.default_rng(5).standard_normal(300)
+    model = GaussianProcessRegressor(random_state=0).fit(X, noisy)
+    assert model.noise_std_ == pytest.approx(2.0, rel=0.1)
+    mean, std = model.predict(X[:20], return_std=True)
+    wide_mean, wide = model.predict(X[:20], return_std=True, include_noise=True)
+    assert np.array_equal(mean, wide_mean)
+    np.testing.assert_allclose(wide, np.sqrt(std**2 + model.noise_std_**2))
+    _, covariance = model.predict(X[:20], return_cov=True)
+    _, wide_covariance = model.predict(X[:20], return_cov=True, include_noise=True)
+    np.testing.assert_allclose(wide_covariance - covariance, model.noise_std_**2 * np.eye(20), atol=1e-9)
+    assert np.array_equal(model.predict(X[:20], include_noise=True), mean)
+    points, values = waves(2000, seed=1)
+    new = 10.0 * values + 2.0 * np.random.default_rng(6).standard_normal(2000)
+    mean, wide = model.predict(points, return_std=True, include_noise=True)
+    assert np.mean(np.abs(new - mean) < 1.96 * wide) == pytest.approx(0.95, abs=0.02)
+    with pytest.raises(ValueError, match="include_noise must be"):
+        model.predict(X, return_std=True, include_noise="yes")
 
 
 def test_regressor_in_a_pipeline_and_a_grid_search():

@@ -8,9 +8,10 @@ import numpy as np
 
 from gssbo._optional import import_optional
 from gssbo._typing import ArrayLike, FloatArray, IndexArray
-from gssbo._validation import check_choice, check_integer
+from gssbo._validation import check_choice, check_flag, check_integer
 from gssbo.gp import GaussianProcess
 from gssbo.integrations.sklearn.random_state import generator
+from gssbo.responses import standardize
 from gssbo.selection import select_subset
 from gssbo.selection.rules import RULES
 
@@ -24,9 +25,12 @@ class GaussianProcessRegressor(base.RegressorMixin, base.BaseEstimator):  # type
     """Gaussian-process regression for pipelines and searches of scikit-learn.
 
     A `gssbo.GaussianProcess` behind an estimator's interface. Beyond `subset_size` observations the hyperparameters are
-    fitted to a random subset of that size, the rule chooses from all of them with these, and the process is fitted to
-    what it chose. For the rules "residual", "residual-ratio" and "variance" that takes time linear in the number of
-    observations, and memory likewise.
+    fitted to a random subset of that size, the rule chooses from all of them with these, and the process stands on what
+    it chose with the same hyperparameters. For the rules "residual", "residual-ratio" and "variance" that takes time
+    linear in the number of observations, and memory likewise.
+
+    What a rule chooses is no fair sample: hyperparameters fitted to it again take large residuals for noise. On noisy
+    functions that made the residual rule's error 1.6 to 2.9 times as large, and worse than a random subset's.
 
     Parameters
     ----------
@@ -48,6 +52,8 @@ class GaussianProcessRegressor(base.RegressorMixin, base.BaseEstimator):  # type
         As fitted.
     retained_ : ndarray of int, shape (min(n, subset_size),)
         Indices of the observations it stands on, ascending.
+    noise_std_ : float
+        Standard deviation of the noise it found, in units of y.
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn.
 
@@ -117,33 +123,58 @@ class GaussianProcessRegressor(base.RegressorMixin, base.BaseEstimator):  # type
             variance=self.variance,
             noise=self.noise,
             fit_hyperparameters=self.fit_hyperparameters,
-            normalize_y=self.normalize_y,
+            normalize_y=False,
             n_restarts=self.n_restarts,
             lengthscale_bounds=self.lengthscale_bounds,
             variance_bounds=self.variance_bounds,
             noise_bounds=self.noise_bounds,
+            warm_start=True,  # the hyperparameters stand when the subset is exchanged
             threads=self.threads,
             rng=rng,
         )
+        z, mean, std = np.ascontiguousarray(y), 0.0, 1.0
+        if check_flag("normalize_y", self.normalize_y):
+            z, mean, std = standardize(y)  # all of y gives the scale, not what is retained
         retained: IndexArray = np.arange(len(X))
-        if size is not None and len(X) > size:
+        if size is None or len(X) <= size:
+            gp.fit(X, z)
+        else:
             first = np.sort(rng.permutation(len(X))[:size])
-            gp.fit(X[first], y[first])
-            retained = np.sort(select_subset(gp, X, size, y=y, rule=rule, rng=rng))
-        self.gp_: GaussianProcess = gp.fit(X[retained], y[retained])
+            gp.fit(X[first], z[first])
+            retained = np.sort(select_subset(gp, X, size, y=z, rule=rule, rng=rng))
+            gp.condition(np.ascontiguousarray(X[retained]), z[retained], optimize=False, rng=rng)
+        gp.y_mean_, gp.y_std_ = mean, std
+        self.gp_ = gp
+        self.noise_std_ = float(std * np.sqrt(gp.noise_))
         self.retained_ = retained
         return self
 
     def predict(
-        self, X: Any, return_std: bool = False, return_cov: bool = False
+        self, X: Any, return_std: bool = False, return_cov: bool = False, *, include_noise: bool = False
     ) -> FloatArray | tuple[FloatArray, FloatArray]:
-        """Posterior mean (m,) of the latent function at X (m, d).
+        """Posterior mean (m,) of the latent function at X (m, d), in units of y.
 
-        With its standard deviation (m,) if `return_std`, or covariance (m, m) if `return_cov`; noise is not included.
+        With its standard deviation (m,) if `return_std`, or covariance (m, m) if `return_cov`. These are of the
+        function, where the mean of many observations would lie; `include_noise` makes them those of a new observation.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ValueError
+            If X has the wrong shape or is not finite, or both std and covariance are asked for.
         """
         validation.check_is_fitted(self)
+        noisy = check_flag("include_noise", include_noise)
         points = validation.validate_data(self, X, dtype=np.float64, reset=False)
-        return self.gp_.predict(points, return_std=return_std, return_cov=return_cov)
+        found = self.gp_.predict(points, return_std=return_std, return_cov=return_cov)
+        if not noisy or not isinstance(found, tuple):
+            return found
+        mean, spread = found
+        if return_std:
+            return mean, np.hypot(spread, self.noise_std_)
+        spread[np.diag_indices(len(points))] += self.noise_std_**2
+        return mean, spread
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = None) -> FloatArray:
         """Joint draws of the latent function at X (m, d): shape (m, n_samples)."""

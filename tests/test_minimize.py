@@ -314,6 +314,22 @@ def test_callback_payload():
     assert seen[-1]["timings"].total == pytest.approx(result.timings["total"])
 
 
+def test_callbacks_in_scipys_older_way_get_the_best_point():
+    seen = []
+    result = run(callback=lambda xk: seen.append(xk.copy()), n_evals=9)
+    assert len(seen) == 9
+    np.testing.assert_array_equal(seen[0], result.x_iters[0])
+    np.testing.assert_array_equal(seen[-1], result.x)
+
+
+@pytest.mark.parametrize("callback", [lambda xk, convergence: None, lambda: None, lambda *, state: None])
+def test_callbacks_that_cannot_be_called_are_refused_before_anything_is_evaluated(callback):
+    seen = []
+    with pytest.raises(ValueError, match="callback must take one argument"):
+        run(lambda x: seen.append(x) or 0.0, callback=callback)
+    assert seen == []
+
+
 def test_callback_counts_only_evaluations_made_here():
     seen = []
     run(callback=lambda r: seen.append(r.nfev), x0=[[1.0, 1.0], [2.0, 2.0]], y0=[1.0, 5.0], n_evals=3)

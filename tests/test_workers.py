@@ -122,6 +122,8 @@ def test_a_pool_and_any_other_map():
         ({"batch_size": 3}, "batch_size must come with an Executor, .* got 3 with workers=1"),
         ({"workers": lambda f, X: []}, "batch_size must be given"),
         ({"workers": map, "batch_size": 0}, "batch_size must be"),
+        ({"workers": lambda f, X: 3, "batch_size": 2}, "workers must be map-like .* got 3 of"),
+        ({"workers": lambda f, X: [1.0, 2.0], "batch_size": 2}, "workers must be map-like .* got 1.0 for one of"),
     ],
 )
 def test_what_is_no_worker_is_refused(options, message):
@@ -222,6 +224,8 @@ def test_a_cluster_of_three_one_of_which_is_killed(tmp_path):
     assert [failure.reason for failure in result.failures] == ["its Dask worker was lost"]
     good = ~np.isnan(result.func_vals)
     np.testing.assert_allclose(result.func_vals[good], [objectives.bowl(x) for x in result.x_iters[good]])
+    with pytest.raises(ValueError, match="workers must be a Client that is running, got one that is closed"):
+        gssbo.minimize(objectives.bowl, BOX, n_evals=4, workers=client, **FEW)
 
 
 def test_timing_out_waits_for_what_runs():

@@ -42,10 +42,12 @@ class DaskWorkers:
     Raises
     ------
     ValueError
-        If the client is an asynchronous one, or has no workers yet.
+        If the client is closed or an asynchronous one, or has no workers yet.
     """
 
     def __init__(self, client: Any, objective: Objective, size: int | None) -> None:
+        if client.status != "running":
+            raise ValueError(f"workers must be a Client that is running, got one that is {client.status}")
         if client.asynchronous:
             raise ValueError(f"workers must be a Client that is not asynchronous, got {client!r}")
         self._client, self._objective = client, replace(objective, travels=True)

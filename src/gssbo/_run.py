@@ -256,13 +256,24 @@ def _notifier(callback: Callable[..., Any] | None) -> Callable[[OptimizeResult],
     if not callable(callback):
         raise ValueError(f"callback must be callable, got {callback!r}")
     try:
-        named = "intermediate_result" in inspect.signature(callback).parameters
+        signature: inspect.Signature | None = inspect.signature(callback)
     except (TypeError, ValueError):  # of compiled code, which does not tell
-        named = False
+        signature = None
+    names = () if signature is None else tuple(signature.parameters)
+    named, point = "intermediate_result" in names, names[:1] == ("xk",)
+    try:
+        if signature is not None:
+            signature.bind(**{"intermediate_result": None}) if named else signature.bind(None)
+    except TypeError as error:
+        raise ValueError(
+            f"callback must take one argument, xk or intermediate_result in SciPy's way ({error})"
+        ) from None
 
     def notify(progress: OptimizeResult) -> bool:
         try:
-            return bool(callback(intermediate_result=progress) if named else callback(progress))
+            if named:
+                return bool(callback(intermediate_result=progress))
+            return bool(callback(progress.x if point else progress))
         except StopIteration:
             return True
 

@@ -21,6 +21,10 @@ from gssbo._validation import check_integer
 
 __all__ = ["Here", "MapWorkers", "Workers", "make_workers"]
 
+MAP_LIKE = (
+    "workers must be map-like where it is callable: workers(function, points) gives what the function gave, in order"
+)
+
 
 class Workers(Protocol):
     """Whoever evaluates. Replies stay in `ready`, by the number of their suggestion, until they are taken out."""
@@ -160,14 +164,20 @@ class MapWorkers:
 
     def wait(self) -> None:
         """Evaluate the batch."""
-        replies = iter(self._mapping(self._objective, [x for _, x in self._batch]))
+        replies = self._mapping(self._objective, [x for _, x in self._batch])
+        if not isinstance(replies, Iterable):
+            raise ValueError(f"{MAP_LIKE}, got {replies!r} of {self._mapping!r}")
+        iterator = iter(replies)
         for k, (number, _) in enumerate(self._batch):
             try:
-                self.ready.append((number, next(replies)))
+                reply = next(iterator)
             except StopIteration:
                 raise ValueError(
                     f"workers must give a value for each of {len(self._batch)} points, got {k} of {self._mapping!r}"
                 ) from None
+            if not isinstance(reply, Reply):
+                raise ValueError(f"{MAP_LIKE}, got {reply!r} for one of {self._mapping!r}")
+            self.ready.append((number, reply))
         self._batch.clear()
 
     def stop(self) -> None:

@@ -19,6 +19,7 @@ from gssbo.journal.header import describe_run, space_of
 from gssbo.journal.lines import read_line, write_line
 from gssbo.journal.lock import Lock
 from gssbo.journal.plain import RowCodec
+from gssbo.ledger import continue_ledger
 from gssbo.space import Space
 
 MIXED = {
@@ -48,6 +49,18 @@ def test_rows_survive_to_the_bit():
     written = json.loads(json.dumps(codec.write(rows)))
     assert written[0] == [0.1, 0.7, 9007199254740993, {"tuple": ["a", 1]}, True, 2.5]
     assert codec.read(written).tobytes() == rows.tobytes()
+
+
+def test_categories_that_json_does_not_have_are_read_by_their_repr(tmp_path):
+    path = tmp_path / "run.jsonl"
+    with gssbo.Optimizer({"f": [abs, "abs", (max, 1.5)]}, rng=0, journal=path) as opt:
+        for x in opt.ask(3):
+            opt.tell(x, 1.0)
+    with continue_ledger(path) as ledger:
+        found = {each["f"] for each in ledger.X}
+        assert found == {"<built-in function abs>", "abs", ("<built-in function max>", 1.5)}
+    with gssbo.Optimizer({"f": [abs, "abs", (max, 1.5)]}, rng=0, journal=path) as opt:
+        assert opt.n_told == 3
 
 
 def test_entries_survive_to_the_bit():

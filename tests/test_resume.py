@@ -17,6 +17,7 @@ from gssbo import snapshots
 from gssbo.buffer import Buffer
 from gssbo.exceptions import JournalError, JournalWarning
 from gssbo.journal import Journal, read_journal
+from gssbo.ledger import continue_ledger
 
 MIXED = {"a": (0.0, 1.0), "n": range(8), "c": ["u", "v", "w"], "l": gssbo.Real(1e-3, 1.0, log=True)}
 
@@ -214,6 +215,9 @@ def test_a_run_goes_on_under_its_constraints_only(tmp_path, begun):
     path.write_bytes(json.dumps(older).encode() + b"\n" + rest)  # of a version that did not write them down
     with gssbo.Optimizer(bounds, constraints=others[2], rng=0, journal=path) as opt:
         assert opt.n_told == 1
+    with continue_ledger(path) as ledger:
+        ledger.tell([1.0, 1.0], 2.0)
+        assert ledger.n_told == 2
 
 
 @pytest.mark.parametrize("bound", [2.0, [2.0], np.array([[2.0]])])

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gssbo.exceptions import JournalError
-from gssbo.journal.plain import describe_constraint, describe_parameter
+from gssbo.journal.plain import Unread, describe_constraint, describe_parameter
 from gssbo.space import Categorical, Integer, Real, Space
 
 __all__ = ["FORMAT", "check_header", "describe_run", "parse_header", "space_of"]
@@ -62,15 +62,15 @@ def check_header(header: Mapping[str, Any], expected: Mapping[str, Any], path: s
         if json.dumps(now) != json.dumps(then):
             label = repr(then.get("name", i))
             raise JournalError(f"{path} was begun with another parameter {label}: {_text(then)}, got {_text(now)}")
-    _check_constraints(header.get("constraints"), expected["constraints"], path)
+    _check_constraints(header.get("constraints"), expected.get("constraints"), path)
     for name in {**header["options"], **expected["options"]}:
         then, now = header["options"].get(name), expected["options"].get(name)
         if json.dumps(now) != json.dumps(then):
             raise JournalError(f"{path} was begun with {name}={then!r}, got {now!r}")
 
 
-def _check_constraints(then: Any, now: list[dict[str, Any]], path: str) -> None:
-    if then is None:  # of a version that did not write them down
+def _check_constraints(then: Any, now: Any, path: str) -> None:
+    if then is None or now is None:  # of a version that did not write them down
         return
     if len(then) != len(now):
         raise JournalError(f"{path} was begun with {len(then)} constraints, got {len(now)}")
@@ -104,7 +104,7 @@ def _parameter(found: Mapping[str, Any]) -> Real | Integer | Categorical:
 
 def _category(value: Any) -> Any:
     if isinstance(value, dict):
-        return tuple(_category(each) for each in value["tuple"]) if "tuple" in value else str(value["repr"])
+        return tuple(_category(each) for each in value["tuple"]) if "tuple" in value else Unread(value["repr"])
     return value
 
 

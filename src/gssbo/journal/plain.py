@@ -12,7 +12,21 @@ from scipy.optimize import LinearConstraint, NonlinearConstraint
 from gssbo.exceptions import JournalError
 from gssbo.space import Categorical, Integer, Parameter, Real, Rows, Space
 
-__all__ = ["RowCodec", "describe_constraint", "describe_parameter", "plain_number", "plain_value", "real_number"]
+__all__ = [
+    "RowCodec",
+    "Unread",
+    "describe_constraint",
+    "describe_parameter",
+    "plain_number",
+    "plain_value",
+    "real_number",
+]
+
+
+class Unread(str):
+    """The repr of a category that JSON does not have, where a journal is read without the space it was begun with."""
+
+    __slots__ = ()
 
 
 def plain_value(value: Any) -> Any:
@@ -23,6 +37,8 @@ def plain_value(value: Any) -> Any:
     >>> plain_value("relu"), plain_value((1, 2.5)), plain_value(print)
     ('relu', {'tuple': [1, 2.5]}, {'repr': '<built-in function print>'})
     """
+    if isinstance(value, Unread):
+        return {"repr": str(value)}
     if value is None or isinstance(value, str | bool | int):
         return value
     if isinstance(value, float):

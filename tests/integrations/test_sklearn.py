@@ -194,11 +194,45 @@ def test_one_of_several_metrics_is_optimised():
     assert np.array_equal(found.optimizer_.y, found.cv_results_["mean_test_loss"])
     assert found.best_score_ == found.cv_results_["mean_test_loss"].max()
     assert "mean_train_right" in found.cv_results_
-    for refit in [False, lambda results: 0]:
-        with pytest.raises(
-            ValueError, match="refit must be the name of the metric to optimise, one of 'right', 'loss'"
-        ):
-            search(model, space, scoring=scoring, refit=refit).fit(*IRIS)
+
+
+class Unfitted(ClassifierMixin, BaseEstimator):
+    def __init__(self, x=0.0):
+        self.x = x
+
+    def fit(self, X, y):
+        raise AssertionError("fitted before the options were checked")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        *(
+            (
+                {"scoring": ["accuracy", "f1_macro"], "refit": refit},
+                "refit must be the name of the metric to optimise .* one of 'accuracy', 'f1_macro', got",
+            )
+            for refit in [False, True, "recall", len]
+        ),
+        ({"n_points": 0}, "n_points must be at least 1, got 0"),
+        ({"n_points": "a"}, "n_points must be an integer, got 'a'"),
+    ],
+)
+def test_nothing_is_fitted_before_the_options_are_checked(options, message):
+    with pytest.raises(ValueError, match=message):
+        search(Unfitted(), {"x": (0.0, 1.0)}, error_score="raise", **options).fit(*IRIS)
+
+
+def two_scores(model, X, y):
+    return {"score": -model.x, "other": model.x}
+
+
+def test_metrics_of_a_function_need_a_name_too():
+    found = search(Fragile(), {"x": (0.2, 0.5)}, scoring=two_scores, refit="other", cv=2).fit(*IRIS)
+    assert np.array_equal(found.optimizer_.y, found.cv_results_["mean_test_other"])
+    assert found.best_score_ == max(params["x"] for params in found.cv_results_["params"])
+    with pytest.raises(ValueError, match="one of 'score', 'other', got True; True, False or a function"):
+        search(Fragile(), {"x": (0.2, 0.5)}, scoring=two_scores, cv=2).fit(*IRIS)
 
 
 def test_without_refit_there_is_a_best_candidate_but_no_estimator():
@@ -290,7 +324,6 @@ def test_search_is_cloned_pickled_and_nested():
     ("options", "message"),
     [
         ({"n_iter": 0}, "n_iter must be at least 1, got 0"),
-        ({"n_points": 0}, "n_points must be at least 1, got 0"),
         ({"optimizer_options": {"journal": "run.jsonl"}}, "optimizer_options must be among .*, got 'journal'"),
         ({"optimizer_options": {"maximize": False}}, "optimizer_options must be among .*, got 'maximize'"),
         ({"optimizer_options": {"subset_size": 0}}, "subset_size must be at least 1"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
@@ -50,7 +50,7 @@ class GSSBOSearchCV(model_selection._search.BaseSearchCV):  # type: ignore[misc]
     scoring, n_jobs, cv, verbose, pre_dispatch, error_score, return_train_score
         As for `RandomizedSearchCV`. A candidate whose score is NaN counts as one that failed.
     refit : bool, str or callable
-        As for `RandomizedSearchCV`; with several metrics the name of the one to optimise.
+        As for `RandomizedSearchCV`; with several metrics the name of the one to optimise, and nothing else.
     random_state : None, int, RandomState or Generator
         With an int, and splits that do not change, the search is reproducible.
 
@@ -154,6 +154,8 @@ class GSSBOSearchCV(model_selection._search.BaseSearchCV):  # type: ignore[misc]
     def _run_search(self, evaluate_candidates: Evaluate) -> None:
         space = CandidateSpace(self.param_distributions)
         left = check_integer("n_iter", self.n_iter, at_least=1)
+        if self.n_points is not None:
+            check_integer("n_points", self.n_points, at_least=1)
         options = _checked(self.optimizer_options)
         self.optimizer_ = Optimizer(space.parameters, **options, maximize=True, rng=generator(self.random_state))
         size = min(self.optimizer_.n_init, left)
@@ -182,23 +184,31 @@ class GSSBOSearchCV(model_selection._search.BaseSearchCV):  # type: ignore[misc]
         if n_splits == 0 and error is not None:
             raise error
 
+    def _check_refit_for_multimetric(self, scores: Collection[str]) -> None:
+        """Refuse what names no metric to optimise, where scikit-learn's searches need none; it calls this first."""
+        if not isinstance(self.refit, str) or self.refit not in scores:
+            raise ValueError(
+                "refit must be the name of the metric to optimise where there are several, one of "
+                f"{', '.join(map(repr, scores))}, got {self.refit!r}; True, False or a function would say how to "
+                "choose among the candidates, not what to search for"
+            )
+
     def _batch_size(self, n_splits: int) -> int:
         if self.n_points is not None:
-            return check_integer("n_points", self.n_points, at_least=1)
+            return self.n_points
         n_jobs: int = joblib.effective_n_jobs(self.n_jobs)
         return -(-n_jobs // max(n_splits, 1))
 
     def _scores(self, results: dict[str, Any]) -> FloatArray:
         """Mean scores of the metric to optimise, of all candidates so far."""
-        key = f"mean_test_{self.refit}" if isinstance(self.refit, str) else "mean_test_score"
-        key = "mean_test_score" if "mean_test_score" in results else key
-        if key not in results:
-            found = [name.removeprefix("mean_test_") for name in results if name.startswith("mean_test_")]
-            raise ValueError(
-                f"refit must be the name of the metric to optimise, one of {', '.join(map(repr, found))}, "
-                f"got {self.refit!r}"
-            )
-        scores: FloatArray = results[key]
+        names = [key.removeprefix("mean_test_") for key in results if key.startswith("mean_test_")]
+        if names == ["score"]:
+            name = "score"
+        else:
+            # Before this first batch nobody knew how many metrics a function given as `scoring` returns.
+            self._check_refit_for_multimetric(names)
+            name = self.refit
+        scores: FloatArray = results[f"mean_test_{name}"]
         return scores
 
 

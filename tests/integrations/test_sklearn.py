@@ -270,6 +270,10 @@ def test_candidates_that_fail_are_failures_and_not_the_end():
     x = np.array([params["x"] for params in results["params"]])
     failed = np.isnan(results["mean_test_score"])
     assert np.array_equal(failed, (x > 0.6) | (x <= 0.1))
+    assert results["params"] == found.optimizer_.X  # as they came
+    assert np.array_equal(results["mean_test_score"], found.optimizer_.y, equal_nan=True)
+    assert found.best_params_ == results["params"][found.best_index_]
+    assert found.best_score_ == results["mean_test_score"][found.best_index_]
     assert (x[4:] > 0.6).any()  # alone in their batches, where scikit-learn's searches end
     assert found.optimizer_.n_failed == failed.sum()
     assert len(x) == 25 == len(np.unique(x))
@@ -279,6 +283,63 @@ def test_candidates_that_fail_are_failures_and_not_the_end():
     assert sorted(results["rank_test_score"][~failed]) == list(range(1, (~failed).sum() + 1))
     assert set(results["rank_test_score"][failed]) == {(~failed).sum() + 1}
     assert {len(column) for column in results.values()} == {25}
+
+
+class Script(ClassifierMixin, BaseEstimator):
+    """Fails where x is odd."""
+
+    def __init__(self, x=0):
+        self.x = x
+
+    def fit(self, X, y):
+        if self.x % 2:
+            raise MemoryError("odd")
+        self.classes_ = np.unique(y)
+        return self
+
+
+def both_scores(model, X, y):
+    return {"plus": model.x, "minus": -model.x}
+
+
+@pytest.mark.filterwarnings("ignore:One or more of the:UserWarning")
+@pytest.mark.parametrize("several", [False, True])
+@pytest.mark.parametrize("error_score", [float("nan"), -7.0])
+def test_rows_are_in_the_order_of_evaluation_wherever_whole_batches_fail(several, error_score):
+    """Of all orders of six candidates: failures first, between and last, in a search that takes each alone."""
+    scoring = both_scores if several else (lambda model, X, y: model.x)
+    refit, column = ("plus", "mean_test_plus") if several else (True, "mean_test_score")
+    orders = set()
+    for seed in range(8):
+        with pytest.warns(FitFailedWarning):
+            found = search(
+                Script(),
+                {"x": range(6)},
+                scoring=scoring,
+                refit=refit,
+                n_iter=6,
+                n_points=1,
+                cv=2,
+                error_score=error_score,
+                return_train_score=True,
+                optimizer_options={"n_init": 1, "threads": 1},
+                random_state=seed,
+            ).fit(*IRIS)
+        results = found.cv_results_
+        x = np.array([params["x"] for params in results["params"]])
+        orders.add(tuple(x % 2))
+        expected = np.where(x % 2, error_score, x)
+        assert sorted(x) == list(range(6))
+        assert results["params"] == found.optimizer_.X
+        assert np.array_equal(results["param_x"], x)
+        for key in [column, column.replace("test", "train"), column.replace("mean", "split1")]:
+            assert np.array_equal(results[key], expected, equal_nan=True)
+        if several:
+            assert np.array_equal(results["mean_test_minus"], np.where(x % 2, error_score, -x), equal_nan=True)
+        assert np.array_equal(np.isnan(results["mean_fit_time"]), x % 2 == 1)
+        assert list(results[column.replace("mean", "rank")]) == [4 if each % 2 else 3 - each // 2 for each in x]
+        assert found.best_params_ == {"x": 4} == results["params"][found.best_index_]
+    assert {order[0] for order in orders} == {order[-1] for order in orders} == {0, 1}
 
 
 def test_failures_may_have_a_score_or_be_raised_or_be_all_there_is():

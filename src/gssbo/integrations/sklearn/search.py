@@ -57,7 +57,8 @@ class GSSBOSearchCV(model_selection._search.BaseSearchCV):  # type: ignore[misc]
     Attributes
     ----------
     cv_results_, best_estimator_, best_score_, best_params_, best_index_, scorer_, n_splits_, refit_time_, multimetric_
-        As for `RandomizedSearchCV`. A batch of which every fit failed comes last in `cv_results_`.
+        As for `RandomizedSearchCV`. Rows of `cv_results_` are in the order of evaluation, that of `optimizer_.y`; where
+        every fit of a batch failed, their times are NaN.
     optimizer_ : Optimizer
         With all candidates told; categories of a list by their place in it.
 
@@ -141,14 +142,12 @@ class GSSBOSearchCV(model_selection._search.BaseSearchCV):  # type: ignore[misc]
         GSSBOSearchCV
             Itself.
         """
-        self._lost: list[dict[str, Any]] = []
-        self.cv_results_: dict[str, Any]
+        self._lost: dict[int, dict[str, Any]] = {}  # by their place among all candidates
+        self._formatted: tuple[Any, ...] = ()
         try:
             super().fit(X, y, **params)
-            if self._lost:
-                self.cv_results_ = _with_failures(self.cv_results_, self._lost, self.error_score)
         finally:
-            del self._lost
+            del self._lost, self._formatted
         return self
 
     def _run_search(self, evaluate_candidates: Evaluate) -> None:
@@ -159,7 +158,8 @@ class GSSBOSearchCV(model_selection._search.BaseSearchCV):  # type: ignore[misc]
         options = _checked(self.optimizer_options)
         self.optimizer_ = Optimizer(space.parameters, **options, maximize=True, rng=generator(self.random_state))
         size = min(self.optimizer_.n_init, left)
-        error, n_splits = None, 0
+        results: dict[str, Any] = {}
+        error, n_splits, n_told = None, 0, 0
         while left > 0:
             try:
                 batch = self.optimizer_.ask(size, ids=True)
@@ -176,13 +176,25 @@ class GSSBOSearchCV(model_selection._search.BaseSearchCV):  # type: ignore[misc]
                     raise
                 error = raised
                 warnings.warn(str(raised), sklearn_exceptions.FitFailedWarning, stacklevel=2)
-                self._lost += candidates
+                self._lost.update(enumerate(candidates, start=n_told))
                 scores = np.full(len(batch), self.error_score, dtype=np.float64)
             self.optimizer_.tell(batch, np.where(np.isfinite(scores), scores, np.nan))
-            left -= len(batch)
+            left, n_told = left - len(batch), n_told + len(batch)
             size = min(self._batch_size(n_splits), left)
         if n_splits == 0 and error is not None:
             raise error
+        if self._lost:
+            # Batches lost after the last that was not: this dict is the `cv_results_` to be.
+            results.update(self._format_results(*self._formatted))
+
+    def _format_results(self, candidates: Any, n_splits: int, fits: Any, more_results: Any = None) -> Any:
+        """Make `cv_results_` of all fits so far; scikit-learn calls it after each batch, and leaves out those lost."""
+        self._formatted = (candidates, n_splits, fits, more_results)
+        candidates, fits = list(candidates), list(fits)
+        for place, candidate in self._lost.items():
+            candidates.insert(place, candidate)
+            fits[place * n_splits : place * n_splits] = [_failed(fits[0], self.error_score)] * n_splits
+        return super()._format_results(candidates, n_splits, fits, more_results)
 
     def _check_refit_for_multimetric(self, scores: Collection[str]) -> None:
         """Refuse what names no metric to optimise, where scikit-learn's searches need none; it calls this first."""
@@ -224,33 +236,11 @@ def _checked(options: Any) -> dict[str, Any]:
     return options
 
 
-def _with_failures(results: dict[str, Any], lost: list[dict[str, Any]], error_score: float) -> dict[str, Any]:
-    """`cv_results_` with a row more for each candidate of a batch of which every fit failed."""
-    n, n_lost = len(results["params"]), len(lost)
-    extended: dict[str, Any] = {"params": results["params"] + lost}
-    for key, column in results.items():
-        if key.startswith("param_"):
-            values = [candidate[key.removeprefix("param_")] for candidate in lost]
-            extended[key] = np.ma.MaskedArray(np.empty(n + n_lost, _common(column.dtype, values)), mask=True)
-            extended[key][:n] = column
-            for i, value in enumerate(values):
-                extended[key][n + i] = value
-        elif key.endswith("_time"):
-            extended[key] = np.append(column, np.full(n_lost, np.nan))
-        elif key.startswith("std_"):
-            extended[key] = np.append(column, np.full(n_lost, 0.0 * error_score))
-        elif key != "params" and not key.startswith("rank_"):
-            extended[key] = np.append(column, np.full(n_lost, error_score))
-    for key in [key for key in results if key.startswith("rank_")]:
-        means = extended["mean_" + key.removeprefix("rank_")]
-        worst = np.where(np.isnan(means), -np.inf, means)
-        extended[key] = np.array([1 + int((worst > each).sum()) for each in worst], dtype=np.int32)
-    return {key: extended[key] for key in results}
-
-
-def _common(dtype: np.dtype[Any], values: list[Any]) -> np.dtype[Any]:
-    """The type of a column of numbers that takes some more, or object."""
-    types = [np.dtype(type(value)) for value in values if isinstance(value, bool | int | float)]
-    if dtype.kind in "biuf" and len(types) == len(values):
-        return np.result_type(dtype, *types)
-    return np.dtype(object)
+def _failed(fit: dict[str, Any], error_score: float) -> dict[str, Any]:
+    """What another fit has, for one that failed: the score of errors, and times that nobody knows."""
+    scores = {
+        key: dict.fromkeys(value, error_score) if isinstance(value, dict) else error_score
+        for key, value in fit.items()
+        if key in ("test_scores", "train_scores")
+    }
+    return {**fit, "fit_time": np.nan, "score_time": np.nan, **scores}

@@ -1,4 +1,5 @@
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -283,6 +284,26 @@ def test_candidates_that_fail_are_failures_and_not_the_end():
     assert sorted(results["rank_test_score"][~failed]) == list(range(1, (~failed).sum() + 1))
     assert set(results["rank_test_score"][failed]) == {(~failed).sum() + 1}
     assert {len(column) for column in results.values()} == {25}
+
+
+def test_scores_that_are_not_finite_are_counted_once():
+    def fit(**options):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            found = search(Fragile(), {"x": (0.0, 0.5)}, n_iter=15, n_points=1, cv=2, **options).fit(*IRIS)
+        assert {each.filename for each in caught} <= {__file__}
+        return found, [str(each.message) for each in caught]
+
+    found, messages = fit()
+    n_bad = sum(params["x"] <= 0.1 for params in found.cv_results_["params"])
+    assert 0 < n_bad < 15
+    assert messages == [f"One or more of the test scores are non-finite: those of {n_bad} of 15 candidates"]
+    several = {"own": lambda model, X, y: model.x, "nan": lambda model, X, y: float("nan")}
+    _, messages = fit(scoring=several, refit="own", return_train_score=True)
+    assert messages == [
+        f"One or more of the {kind} scores are non-finite: those of 15 of 15 candidates" for kind in ("test", "train")
+    ]
+    assert fit(scoring={"own": several["own"]}, refit="own", return_train_score=True)[1] == []
 
 
 class Script(ClassifierMixin, BaseEstimator):

@@ -12,6 +12,7 @@ import numpy as np
 from gssbo._optional import import_optional
 from gssbo._typing import FloatArray
 from gssbo._validation import check_integer
+from gssbo._warning import warn
 from gssbo.exceptions import SpaceExhausted
 from gssbo.integrations.sklearn.candidate_space import CandidateSpace
 from gssbo.integrations.sklearn.random_state import generator
@@ -24,6 +25,8 @@ sklearn_exceptions: Any = import_optional("sklearn.exceptions", extra="sklearn",
 joblib: Any = import_optional("joblib", extra="sklearn", purpose="gssbo.integrations.sklearn")
 
 OURS = ("bounds", "constraints", "journal", "maximize", "rng")  # options of the optimizer that are not the user's here
+
+NOT_FINITE = "One or more of the"  # how scikit-learn's warning begins; who filters it, filters ours
 
 Evaluate = Callable[..., dict[str, Any]]
 
@@ -148,6 +151,7 @@ class GSSBOSearchCV(model_selection._search.BaseSearchCV):  # type: ignore[misc]
             super().fit(X, y, **params)
         finally:
             del self._lost, self._formatted
+        _warn_of_scores(self.cv_results_)
         return self
 
     def _run_search(self, evaluate_candidates: Evaluate) -> None:
@@ -194,7 +198,10 @@ class GSSBOSearchCV(model_selection._search.BaseSearchCV):  # type: ignore[misc]
         for place, candidate in self._lost.items():
             candidates.insert(place, candidate)
             fits[place * n_splits : place * n_splits] = [_failed(fits[0], self.error_score)] * n_splits
-        return super()._format_results(candidates, n_splits, fits, more_results)
+        with warnings.catch_warnings():
+            # It would come with each batch, and list all scores each time; `fit` says it once.
+            warnings.filterwarnings("ignore", f"{NOT_FINITE} .* are non-finite", UserWarning)
+            return super()._format_results(candidates, n_splits, fits, more_results)
 
     def _check_refit_for_multimetric(self, scores: Collection[str]) -> None:
         """Refuse what names no metric to optimise, where scikit-learn's searches need none; it calls this first."""
@@ -234,6 +241,16 @@ def _checked(options: Any) -> dict[str, Any]:
         if name not in known:
             raise ValueError(f"optimizer_options must be among {', '.join(known)}, got {name!r}")
     return options
+
+
+def _warn_of_scores(results: dict[str, Any]) -> None:
+    """Say once how many candidates have a score, of a metric for test or training, that is NaN or infinite."""
+    for kind in ("test", "train"):
+        means = [column for key, column in results.items() if key.startswith(f"mean_{kind}_")]
+        n_bad = sum(not np.isfinite(scores).all() for scores in zip(*means, strict=True))
+        if n_bad:
+            n = len(results["params"])
+            warn(f"{NOT_FINITE} {kind} scores are non-finite: those of {n_bad} of {n} candidates", UserWarning)
 
 
 def _failed(fit: dict[str, Any], error_score: float) -> dict[str, Any]:

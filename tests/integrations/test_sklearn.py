@@ -96,6 +96,27 @@ def test_spellings_of_a_space():
     assert type(chosen["e"]) is float
 
 
+def test_distributions_are_searched_in_their_quantiles():
+    """Against the inverses of their distribution functions in closed form."""
+    inverses = {
+        "expon": (stats.expon(scale=2.0), lambda u: -2.0 * np.log1p(-u)),
+        "logistic": (stats.logistic(1.0, 3.0), lambda u: 1.0 + 3.0 * np.log(u / (1.0 - u))),
+        "cauchy": (stats.cauchy(), lambda u: np.tan(np.pi * (u - 0.5))),
+        "shifted": (stats.loguniform(1, 10, loc=5), lambda u: 5.0 + 10.0**u),
+        "power": (stats.powerlaw(3.0), lambda u: u ** (1.0 / 3.0)),
+    }
+    space = CandidateSpace({name: frozen for name, (frozen, _) in inverses.items()})
+    assert set(space.parameters.values()) == {gssbo.Real(0.001, 0.999)}
+    for share in [0.001, 0.2, 0.5, 0.999]:
+        values = space.values(dict.fromkeys(inverses, share))
+        for name, (_, inverse) in inverses.items():
+            assert values[name] == pytest.approx(inverse(share), rel=1e-9)
+            assert type(values[name]) is float
+    found = search(Ridge(), {"alpha": stats.gamma(2.0, scale=0.5)}, cv=2).fit(*IRIS)
+    shares = [point["alpha"] for point in found.optimizer_.X]
+    assert list(found.cv_results_["param_alpha"]) == [stats.gamma(2.0, scale=0.5).ppf(share) for share in shares]
+
+
 def test_choices_may_be_anything_and_come_as_they_are():
     weights, scaler = np.array([1.0, 2.0]), StandardScaler()
     space = CandidateSpace({"w": [None, weights, {1: 2.0}, float("nan")], "s": [scaler, "passthrough"]})
@@ -106,8 +127,13 @@ def test_choices_may_be_anything_and_come_as_they_are():
 @pytest.mark.parametrize(
     ("space", "message"),
     [
-        ({"C": stats.norm()}, r"param_distributions\['C'\] must be .* the distribution 'norm' is no interval"),
-        ({"C": stats.loguniform(1, 10, loc=5)}, "no interval with a linear or logarithmic scale"),
+        (
+            {"C": stats.poisson(3)},
+            r"param_distributions\['C'\] must be .* the distribution 'poisson' is discrete: give",
+        ),
+        ({"C": stats.norm(0.0, -1.0)}, "the distribution 'norm' is none of one number, with parameters in range"),
+        ({"C": stats.norm([0.0, 1.0], 1.0)}, "the distribution 'norm' is none of one number"),
+        ({"C": stats.uniform([0.0, 1.0], 1.0)}, "the distribution 'uniform' is none of one number"),
         ({"C": 3.0}, "it is none of these"),
         ({"C": (2.0, 1.0)}, "low <= high"),
         (
@@ -117,7 +143,7 @@ def test_choices_may_be_anything_and_come_as_they_are():
         ({"C": ("1e-5", 0.1)}, "must be a range of numbers"),
         ({"C": []}, "values must not be empty"),
         ({}, "must be a dict of at least one parameter, got {}"),
-        ([{"C": [1]}], "must be a dict"),
+        ([{"C": [1]}], "must be a dict of .*; for each of several dicts make a search of its own"),
     ],
 )
 def test_a_wrong_space_is_named(space, message):

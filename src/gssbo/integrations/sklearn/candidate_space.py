@@ -2,13 +2,15 @@
 
 Lists and arrays are values to choose from, as in `GridSearchCV`, and go by their place in the list, so they may hold
 anything. Pairs are intervals, as in scikit-optimize's `BayesSearchCV`, of whole numbers where both ends are. SciPy's
-distributions are those of `RandomizedSearchCV` that say no more than an interval and its scale.
+distributions that say no more than an interval and its scale are that interval; the other continuous ones are searched
+in their quantiles, so that each part of the range counts as much as the distribution gives it. Discrete ones have steps
+there, where a search would take the same value again and again, and are refused.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from numbers import Integral
 from typing import Any
 
@@ -20,8 +22,9 @@ __all__ = ["CandidateSpace"]
 
 KINDS = (
     "a list of values, a pair (low, high), (low, high, 'log-uniform'), a range, a gssbo Real, Integer or Categorical, "
-    "or a frozen uniform, loguniform or randint of scipy.stats"
+    "or a frozen continuous distribution or randint of scipy.stats"
 )
+TAIL = 0.001  # of a distribution, left out at either end: there the quantiles of many are infinite
 
 
 class CandidateSpace:
@@ -32,7 +35,7 @@ class CandidateSpace:
     given : dict of str to anything
         A list, array or range of values; a tuple (low, high), whole numbers for whole ones, or (low, high, "uniform" or
         "log-uniform"); a `Real`, `Integer` or `Categorical`; a frozen `uniform`, `loguniform` or `randint` of
-        `scipy.stats`.
+        `scipy.stats`, or another continuous distribution of it, searched from its 0.1 % to its 99.9 % quantile.
 
     Attributes
     ----------
@@ -56,28 +59,51 @@ class CandidateSpace:
 
     def __init__(self, given: Any) -> None:
         if not isinstance(given, Mapping) or not given:
-            raise ValueError(f"param_distributions must be a dict of at least one parameter, got {given!r}")
+            raise ValueError(
+                f"param_distributions must be a dict of at least one parameter, got {given!r}; for each of several "
+                "dicts make a search of its own"
+            )
         self.parameters: dict[str, Parameter] = {}
-        self._choices: dict[str, list[Any]] = {}
+        self._values: dict[str, Callable[[Any], Any]] = {}
         for name, item in given.items():
             try:
                 if isinstance(item, list | np.ndarray):
                     # Elements of an array as they are: its tolist() would turn arrays inside into lists.
-                    self._choices[name] = [each.item() if isinstance(each, np.generic) else each for each in item]
+                    choices = [each.item() if isinstance(each, np.generic) else each for each in item]
                     self.parameters[name] = Categorical(tuple(range(len(item))))
+                    self._values[name] = choices.__getitem__
+                elif (interval := _parameter(name, item)) is not None:
+                    self.parameters[name] = interval
                 else:
-                    self.parameters[name] = _parameter(name, item)
+                    self.parameters[name] = Real(TAIL, 1.0 - TAIL)
+                    self._values[name] = _Quantile(item)
             except ValueError as error:
                 raise ValueError(f"param_distributions[{name!r}] must be {KINDS}, got {item!r}: {error}") from error
 
     def values(self, point: Mapping[str, Any]) -> dict[str, Any]:
         """The parameters to set for a point of the optimizer."""
-        return {name: self._choices[name][value] if name in self._choices else value for name, value in point.items()}
+        return {name: self._values[name](value) if name in self._values else value for name, value in point.items()}
 
 
-def _parameter(name: str, item: Any) -> Parameter:
+class _Quantile:
+    """The value of a frozen continuous distribution below which a share of it lies."""
+
+    def __init__(self, frozen: Any) -> None:
+        if not hasattr(frozen.dist, "pdf"):
+            raise ValueError(f"the distribution {frozen.dist.name!r} is discrete: give its values, or (low, high)")
+        ends = [frozen.ppf(TAIL), frozen.ppf(1.0 - TAIL)]
+        if np.shape(ends) != (2,) or not np.isfinite(ends).all() or not ends[0] < ends[1]:
+            raise ValueError(f"the distribution {frozen.dist.name!r} is none of one number, with parameters in range")
+        self._frozen = frozen
+
+    def __call__(self, share: float) -> float:
+        return float(self._frozen.ppf(share))
+
+
+def _parameter(name: str, item: Any) -> Parameter | None:
+    """A parameter whose values are those of the item, or None for a distribution that is no interval and its scale."""
     if hasattr(item, "dist") and hasattr(item, "support"):
-        return _from_scipy(item)
+        return _interval(item)
     if isinstance(item, tuple) and len(item) == 2 and all(isinstance(end, Integral) for end in item):
         return Integer(*item)
     if isinstance(item, tuple | range | Parameter):
@@ -85,13 +111,15 @@ def _parameter(name: str, item: Any) -> Parameter:
     raise ValueError("it is none of these")
 
 
-def _from_scipy(frozen: Any) -> Parameter:
-    low, high = (float(end) for end in frozen.support())
+def _interval(frozen: Any) -> Parameter | None:
     kind = frozen.dist.name
+    if kind not in ("uniform", "randint", "loguniform", "reciprocal") or np.shape(frozen.support()) != (2,):
+        return None
+    low, high = (float(end) for end in frozen.support())
     if kind == "uniform":
         return Real(low, high)
     if kind == "randint":
         return Integer(int(low), int(high))
-    if kind in ("loguniform", "reciprocal") and low > 0.0 and math.isclose(frozen.median(), math.sqrt(low * high)):
+    if low > 0.0 and math.isclose(frozen.median(), math.sqrt(low * high)):
         return Real(low, high, log=True)
-    raise ValueError(f"the distribution {kind!r} is no interval with a linear or logarithmic scale")
+    return None

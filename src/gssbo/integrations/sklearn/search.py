@@ -42,7 +42,7 @@ class GSSBOSearchCV(model_selection._search.BaseSearchCV):  # type: ignore[misc]
     param_distributions : dict of str to anything
         A list or array of values; a tuple (low, high), of whole numbers where both ends are, or (low, high, "uniform"
         or "log-uniform"); a `gssbo.Real`, `Integer` or `Categorical`; a frozen `uniform`, `loguniform` or `randint` of
-        `scipy.stats`.
+        `scipy.stats`, or another continuous distribution of it, searched from its 0.1 % to its 99.9 % quantile.
     n_iter : int
         Candidates to evaluate, each once; fewer where a finite space has no more.
     n_points : int, optional
@@ -63,7 +63,8 @@ class GSSBOSearchCV(model_selection._search.BaseSearchCV):  # type: ignore[misc]
         As for `RandomizedSearchCV`. Rows of `cv_results_` are in the order of evaluation, that of `optimizer_.y`; where
         every fit of a batch failed, their times are NaN.
     optimizer_ : Optimizer
-        With all candidates told; categories of a list by their place in it.
+        With all candidates told; categories of a list by their place in it, values of a distribution that is no
+        interval by their quantile.
 
     Raises
     ------

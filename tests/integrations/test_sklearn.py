@@ -268,6 +268,16 @@ def test_without_refit_there_is_a_best_candidate_but_no_estimator():
     assert not hasattr(found, "best_estimator_")
 
 
+def test_with_one_metric_a_function_may_choose_among_all_rows():
+    def second(results):
+        return int(np.flatnonzero(results["rank_test_score"] == 2)[0])
+
+    with pytest.warns((FitFailedWarning, UserWarning)):
+        found = search(Script(), {"x": range(4)}, scoring=lambda model, X, y: model.x, refit=second, cv=2).fit(*IRIS)
+    assert found.best_params_ == {"x": 0} == found.cv_results_["params"][found.best_index_]
+    assert found.best_estimator_.x == 0
+
+
 def test_a_finite_space_is_evaluated_once():
     found = search(SVC(), {"C": [1, 10], "kernel": ["rbf", "linear"]}, n_iter=30).fit(*IRIS)
     assert len(found.cv_results_["params"]) == 4
@@ -432,8 +442,15 @@ def test_search_is_cloned_pickled_and_nested():
     ("options", "message"),
     [
         ({"n_iter": 0}, "n_iter must be at least 1, got 0"),
-        ({"optimizer_options": {"journal": "run.jsonl"}}, "optimizer_options must be among .*, got 'journal'"),
-        ({"optimizer_options": {"maximize": False}}, "optimizer_options must be among .*, got 'maximize'"),
+        (
+            {"optimizer_options": {"journal": "run.jsonl"}},
+            "must not have 'journal': it keeps one score of a candidate, cv_results_ needs one of each fold",
+        ),
+        ({"optimizer_options": {"maximize": False}}, "optimizer_options must not have 'maximize': the score of"),
+        ({"optimizer_options": {"rng": 3}}, "optimizer_options must not have 'rng': give random_state instead"),
+        ({"optimizer_options": {"constraints": []}}, "must not have 'constraints': the search knows none;"),
+        ({"optimizer_options": {"bounds": {}}}, "must not have 'bounds': the search makes them of param_distributions"),
+        ({"optimizer_options": {"timeout": 3}}, "optimizer_options must be among .*n_init, .*, got 'timeout'"),
         ({"optimizer_options": {"subset_size": 0}}, "subset_size must be at least 1"),
         ({"optimizer_options": 3}, "optimizer_options must be a dict, got 3"),
         ({"random_state": "x"}, "random_state must be None, a seed"),

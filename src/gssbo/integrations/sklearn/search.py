@@ -24,7 +24,14 @@ model_selection: Any = import_optional("sklearn.model_selection", extra="sklearn
 sklearn_exceptions: Any = import_optional("sklearn.exceptions", extra="sklearn", purpose="gssbo.integrations.sklearn")
 joblib: Any = import_optional("joblib", extra="sklearn", purpose="gssbo.integrations.sklearn")
 
-OURS = ("bounds", "constraints", "journal", "maximize", "rng")  # options of the optimizer that are not the user's here
+# Options of the optimizer that are not the user's here, and why.
+OURS = {
+    "bounds": "the search makes them of param_distributions",
+    "constraints": "the search knows none; where the estimator raises, the candidate counts as failed",
+    "journal": "it keeps one score of a candidate, cv_results_ needs one of each fold: no search could go on from it",
+    "maximize": "the score of an estimator is always maximised",
+    "rng": "give random_state instead",
+}
 
 NOT_FINITE = "One or more of the"  # how scikit-learn's warning begins; who filters it, filters ours
 
@@ -49,7 +56,8 @@ class GSSBOSearchCV(model_selection._search.BaseSearchCV):  # type: ignore[misc]
         Candidates to evaluate at once, after the initial design, which is evaluated together. Default: so many that
         each of `n_jobs` workers has a fold of one. The run depends on it.
     optimizer_options : dict, optional
-        Keyword arguments of `gssbo.Optimizer`: `n_init`, `subset_size`, `method`, ...
+        Keyword arguments of `gssbo.Optimizer`: `n_init`, `subset_size`, `method`, ...; but not `bounds`, `constraints`,
+        `journal`, `maximize` and `rng`.
     scoring, n_jobs, cv, verbose, pre_dispatch, error_score, return_train_score
         As for `RandomizedSearchCV`. A candidate whose score is NaN counts as one that failed.
     refit : bool, str or callable
@@ -239,6 +247,8 @@ def _checked(options: Any) -> dict[str, Any]:
         raise ValueError(f"optimizer_options must be a dict, got {options!r}")
     known = [name for name in inspect.signature(Optimizer).parameters if name not in OURS]
     for name in options:
+        if name in OURS:
+            raise ValueError(f"optimizer_options must not have {name!r}: {OURS[name]}")
         if name not in known:
             raise ValueError(f"optimizer_options must be among {', '.join(known)}, got {name!r}")
     return options

@@ -264,5 +264,7 @@ def _checked(options: dict[str, Any], n_init: int | None) -> dict[str, Any]:
             raise ValueError(f"options must be among {', '.join(known)}, got {name!r}")
     complete = {**options, "n_init": n_init}
     if "surrogate" not in options and "strategy" not in options:
-        Optimizer([(0.0, 1.0)] * 20, **complete, rng=0)  # say now what is wrong, not in the second trial
+        # Say now what is wrong, not in the second trial. The space is not known yet: the design that must have room in
+        # the subset is smallest with a single parameter, so what is refused there fits no space.
+        Optimizer([(0.0, 1.0)], **complete, rng=0)
     return complete

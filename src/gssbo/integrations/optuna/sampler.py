@@ -8,6 +8,7 @@ import os
 import threading
 import weakref
 from collections.abc import Sequence
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -26,9 +27,10 @@ optuna: Any = import_optional("optuna", extra="optuna", purpose="gssbo.integrati
 
 logger = logging.getLogger(__name__)
 
-OURS = {  # options of the optimizer that are not the user's here
+OURS = {  # options of the optimizer, or of other samplers, that are not the user's here
     "bounds": "the study's trials say what the parameters are",
     "constraints": "there is nothing in Optuna to take them from",
+    "constraints_func": "call Trial.set_constraint in the objective; a trial that violates one counts as failed",
     "journal": "the study's storage keeps the trials",
     "maximize": "the study has a direction",
     "n_init": "it is called n_startup_trials",
@@ -114,6 +116,10 @@ class GSSBOSampler(optuna.samplers.BaseSampler):  # type: ignore[misc]
         self._n_init = n_startup_trials
         if n_startup_trials is not None:
             self._n_init = check_integer("n_startup_trials", n_startup_trials, at_least=1)
+        if not isinstance(independent_sampler, (optuna.samplers.BaseSampler, NoneType)):
+            raise ValueError(
+                f"independent_sampler must be a sampler of Optuna's, such as TPESampler(), got {independent_sampler!r}"
+            )
         self._independent = independent_sampler or optuna.samplers.RandomSampler(seed=seed)
         self._group = check_flag("group", group)
         states = optuna.trial.TrialState

@@ -287,11 +287,7 @@ def test_a_finite_space_is_repeated_only_when_nothing_new_is_left():
 
 def test_parameters_whose_range_changes_are_sampled_without_the_model():
     study = study_with()
-
-    def objective(trial):
-        return trial.suggest_float("x", 0, 1) + trial.suggest_float("y", 0, 1 + trial.number)
-
-    study.optimize(objective, n_trials=8)
+    study.optimize(widening, n_trials=8)
     assert list(only_model(study).space.names) == ["x"]
 
 
@@ -314,16 +310,73 @@ def test_group_gives_conditional_parameters_a_model():
     assert study.best_value < 1e-3
 
 
-def test_a_parameter_without_a_model_is_named_once(caplog):
+@pytest.fixture
+def said():
+    """What the sampler logs."""
+    messages = []
+    handler = logging.Handler()
+    handler.emit = lambda record: messages.append(record.getMessage())
+    logger = logging.getLogger("optuna.gssbo.integrations.optuna.sampler")
+    logger.addHandler(handler)
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    yield messages
+    logger.removeHandler(handler)
+
+
+def widening(trial):
+    return trial.suggest_float("x", 0, 1) + trial.suggest_float("y", 0, 1 + trial.number)
+
+
+@pytest.mark.parametrize(
+    ("group", "why"),
+    [(False, "not all trials had it with the same distribution; group=True"), (True, "not that of the last trial")],
+)
+def test_a_parameter_without_a_model_is_named_once(said, group, why):
+    study = study_with(warn_independent_sampling=True, n_startup_trials=3, group=group)
+
+    def moving(trial):
+        return trial.suggest_float("x", 0, 1) + trial.suggest_float("y", 2 * trial.number, 2 * trial.number + 1)
+
+    study.optimize(moving, n_trials=7)
+    (message,) = said
+    sampler = type(study.sampler._independent).__name__
+    assert f"'y' of trial 3 is sampled by {sampler}, without a model of ours, as " in message
+    assert why in message
+
+
+def test_a_parameter_of_every_trial_is_not_said_to_be_of_some(said):
+    study = study_with(warn_independent_sampling=True, n_startup_trials=None)
+    study.optimize(lambda trial: trial.suggest_float("x", 0, 1) + math.nan, n_trials=12)
+    study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=12)
+    assert said == []
+
+
+def test_a_parameter_that_no_model_can_have_is_named(said):
     study = study_with(warn_independent_sampling=True, n_startup_trials=2)
+    study.optimize(lambda trial: trial.suggest_int("n", 0, 2**70) / 2**70 + trial.suggest_float("x", 0, 1), n_trials=5)
+    (message,) = said
+    assert "'n' of trial 2" in message
+    assert "as its range is too wide" in message
+
+
+def test_nothing_is_said_of_conditional_parameters_in_startup_trials(said):
+    study = study_with(warn_independent_sampling=True, n_startup_trials=None)
 
     def objective(trial):
-        return trial.suggest_float("x", 0, 1) + trial.suggest_float("y", 0, 1 + trial.number)
+        return trial.suggest_float("even" if trial.number % 2 == 0 else "odd", 0, 1)
 
-    with caplog.at_level(logging.WARNING, logger="gssbo"):
-        study.optimize(objective, n_trials=6)
-    (record,) = caplog.records
-    assert "'y' of trial 2 is sampled by RandomSampler" in record.getMessage()
+    study.optimize(objective, n_trials=6)
+    assert said == []
+    study.optimize(objective, n_trials=6)
+    assert ["'even' of trial 6" in said[0], "'odd' of trial 7" in said[1]] == [True, True]
+    assert len(said) == 2
+
+
+def test_the_verbosity_of_optuna_is_that_of_the_sampler(said):
+    study = study_with(warn_independent_sampling=True, n_startup_trials=2)
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    study.optimize(widening, n_trials=5)
+    assert said == []
 
 
 def test_several_objectives_are_refused():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import logging
 import os
 import threading
 import weakref
@@ -25,7 +24,9 @@ __all__ = ["GSSBOSampler"]
 
 optuna: Any = import_optional("optuna", extra="optuna", purpose="gssbo.integrations.optuna")
 
-logger = logging.getLogger(__name__)
+logger = optuna.logging.get_logger(f"optuna.{__name__}")  # below Optuna's, whose verbosity it follows
+
+N_STARTUP = 10  # trials before anything is said, where no model says how many it starts with
 
 OURS = {  # options of the optimizer, or of other samplers, that are not the user's here
     "bounds": "the study's trials say what the parameters are",
@@ -198,7 +199,7 @@ class GSSBOSampler(optuna.samplers.BaseSampler):  # type: ignore[misc]
         """The value of another parameter; see `optuna.samplers.BaseSampler`."""
         self._raise_error_if_multi_objective(study)
         if self._warn:
-            self._say_once(trial, param_name)
+            self._say_once(trial, param_name, param_distribution)
         return self._independent.sample_independent(study, trial, param_name, param_distribution)
 
     def before_trial(self, study: Any, trial: Any) -> None:
@@ -245,20 +246,38 @@ class GSSBOSampler(optuna.samplers.BaseSampler):  # type: ignore[misc]
         model.read(trials, self._trials, current=number)
         return model.suggest(number)
 
-    def _say_once(self, trial: Any, name: str) -> None:
+    def _say_once(self, trial: Any, name: str, distribution: Any) -> None:
         with self._lock:
-            n_init = max((model.optimizer.n_init for model in self._models.values()), default=self._n_init or 1)
-            if len(self._trials.finished) < n_init or name in self._warned:
+            why = self._why_independent(name, distribution)
+            if why is None or name in self._warned or self._starting():
                 return
             self._warned.add(name)
         logger.warning(
-            "The parameter %r of trial %d is sampled by %s, without a model, as not all trials had it with the same "
-            "distribution; group=True gives parameters that come together a model. Without this message: "
+            "The parameter %r of trial %d is sampled by %s, without a model of ours, as %s. Without this message: "
             "warn_independent_sampling=False",
             name,
             trial.number,
             type(self._independent).__name__,
+            why,
         )
+
+    def _starting(self) -> bool:
+        """Whether the study is in its startup trials."""
+        n_init = max((model.optimizer.n_init for model in self._models.values()), default=self._n_init or N_STARTUP)
+        return self._trials.n_completed < n_init
+
+    def _why_independent(self, name: str, distribution: Any) -> str | None:
+        """What is special about a parameter that no model suggests, None if nothing is."""
+        found = self._trials.groups if self._group else [self._trials.intersection]
+        seen = next((space[name] for space in found if name in space), None)
+        if seen is not None and seen == distribution:
+            return None if len(RelativeSpace({name: seen})) > 0 else "its range is too wide"
+        if not self._group:
+            return (
+                "not all trials had it with the same distribution; group=True gives parameters that come together a "
+                "model"
+            )
+        return None if seen is None else "its distribution is not that of the last trial that had it"
 
 
 def _checked(options: dict[str, Any], n_init: int | None) -> dict[str, Any]:

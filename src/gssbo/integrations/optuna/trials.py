@@ -27,6 +27,8 @@ class Trials:
         Numbers of the finished trials, whatever their end, in the order they were seen to be; it only grows.
     running : list of int
         Numbers of the running ones, ascending.
+    n_completed : int
+        Trials that finished with a value.
 
     Examples
     --------
@@ -48,6 +50,7 @@ class Trials:
         self.finished: list[int] = []
         self.running: list[int] = []
         self.n_seen = 0
+        self.n_completed = 0
         self._open: list[int] = []
         self._intersection: Space | None = None
         self._groups: list[Space] = []
@@ -61,6 +64,7 @@ class Trials:
                 unfinished.append(number)
                 continue
             self.finished.append(number)
+            self.n_completed += trial.state == TrialState.COMPLETE
             if trial.state in (TrialState.COMPLETE, TrialState.PRUNED):
                 self._meet(trial.distributions)
         self._open, self.n_seen = unfinished, len(trials)

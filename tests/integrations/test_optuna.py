@@ -406,6 +406,43 @@ def test_a_study_of_old_trials_goes_on_with_the_model():
     assert np.median(near) < 0.01
 
 
+# ---- parameters without a model of ours
+
+
+def branches(trial):
+    branch = trial.suggest_categorical("branch", ["a", "b"])
+    return (branch == "b") + (trial.suggest_float(branch + "1", -5, 5) - 1) ** 2
+
+
+def test_conditional_parameters_are_sampled_by_tpe_after_the_startup_trials():
+    default = study_with()
+    named = study_with(independent_sampler=optuna.samplers.TPESampler(seed=0, n_startup_trials=4))
+    at_random = study_with(independent_sampler=optuna.samplers.RandomSampler(seed=0))
+    for study in (default, named, at_random):
+        study.optimize(branches, n_trials=40)
+    assert points(default) == points(named)
+    assert points(default)[:4] == points(at_random)[:4]
+    assert points(default)[4:] != points(at_random)[4:]
+
+
+def test_conditional_studies_with_one_seed_are_alike():
+    runs = []
+    for seed in (3, 3, 4):
+        study = study_with(seed=seed)
+        study.optimize(branches, n_trials=15)
+        runs.append(points(study))
+    assert runs[0] == runs[1] != runs[2]
+
+
+def test_the_first_trial_of_a_fixed_space_is_random_and_the_rest_ours():
+    runs = []
+    for sampler in (None, optuna.samplers.RandomSampler(seed=0)):
+        study = study_with(independent_sampler=sampler)
+        study.optimize(bowl, n_trials=8)
+        runs.append(points(study))
+    assert runs[0] == runs[1]
+
+
 # ---- threads, processes, copies
 
 

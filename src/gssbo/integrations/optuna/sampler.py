@@ -26,7 +26,7 @@ optuna: Any = import_optional("optuna", extra="optuna", purpose="gssbo.integrati
 
 logger = optuna.logging.get_logger(f"optuna.{__name__}")  # below Optuna's, whose verbosity it follows
 
-N_STARTUP = 10  # trials before anything is said, where no model says how many it starts with
+N_STARTUP = 10  # where neither the user nor a model of ours says how many
 
 OURS = {  # options of the optimizer, or of other samplers, that are not the user's here
     "bounds": "the study's trials say what the parameters are",
@@ -54,7 +54,7 @@ class GSSBOSampler(optuna.samplers.BaseSampler):  # type: ignore[misc]
     n_startup_trials : int, optional
         Trials before the model comes in, `n_init` of `Optimizer`. Those after the first are a Latin hypercube.
     independent_sampler : optuna.samplers.BaseSampler, optional
-        Default: a `RandomSampler` with the same seed.
+        Default: a `TPESampler` with the same seed and `n_startup_trials` (10 if that is not given).
     group : bool
         Whether parameters that always come together are suggested together, each group by a model of its own, as
         `TPESampler(group=True)` has it: for conditional parameters. By default those are left to `independent_sampler`.
@@ -121,7 +121,10 @@ class GSSBOSampler(optuna.samplers.BaseSampler):  # type: ignore[misc]
             raise ValueError(
                 f"independent_sampler must be a sampler of Optuna's, such as TPESampler(), got {independent_sampler!r}"
             )
-        self._independent = independent_sampler or optuna.samplers.RandomSampler(seed=seed)
+        self._independent = independent_sampler
+        if independent_sampler is None:
+            # Random in its startup trials, so the first trial of all is: ours takes over after that in a fixed space.
+            self._independent = optuna.samplers.TPESampler(seed=seed, n_startup_trials=self._n_init or N_STARTUP)
         self._group = check_flag("group", group)
         states = optuna.trial.TrialState
         ends = {"failed": (failed, states.FAIL), "pruned": (pruned, states.PRUNED)}

@@ -52,7 +52,8 @@ class GSSBOSampler(optuna.samplers.BaseSampler):  # type: ignore[misc]
     seed : int, optional
         With a seed a study that is run by one worker is reproducible. Without one, every process has its own numbers.
     n_startup_trials : int, optional
-        Trials before the model comes in, `n_init` of `Optimizer`. Those after the first are a Latin hypercube.
+        Trials before the model comes in, `n_init` of `Optimizer` (2d + 2 for d parameters by default, 6 to 40; 20 with
+        `method="box"`). Those after the first are a Latin hypercube.
     independent_sampler : optuna.samplers.BaseSampler, optional
         Default: a `TPESampler` with the same seed and `n_startup_trials` (10 if that is not given).
     group : bool

@@ -122,7 +122,7 @@ class GSSBOSampler(optuna.samplers.BaseSampler):  # type: ignore[misc]
             raise ValueError(
                 f"independent_sampler must be a sampler of Optuna's, such as TPESampler(), got {independent_sampler!r}"
             )
-        self._independent = independent_sampler
+        self._independent: Any = independent_sampler
         if independent_sampler is None:
             # Random in its startup trials, so the first trial of all is: ours takes over after that in a fixed space.
             self._independent = optuna.samplers.TPESampler(seed=seed, n_startup_trials=self._n_init or N_STARTUP)

@@ -14,7 +14,7 @@ import pytest
 import gssbo
 from gssbo.entry import Entry
 from gssbo.exceptions import JournalError, JournalWarning
-from gssbo.journal import Journal, read_journal
+from gssbo.journal import Journal, compact, read_journal
 from gssbo.journal.header import describe_run, space_of
 from gssbo.journal.lines import read_line, write_line
 from gssbo.journal.lock import Lock
@@ -61,6 +61,83 @@ def test_categories_that_json_does_not_have_are_read_by_their_repr(tmp_path):
         assert found == {"<built-in function abs>", "abs", ("<built-in function max>", 1.5)}
     with gssbo.Optimizer({"f": [abs, "abs", (max, 1.5)]}, rng=0, journal=path) as opt:
         assert opt.n_told == 3
+
+
+@pytest.mark.parametrize(
+    "options", [{"subset_size": -1}, {"refit": "never"}, {"initial_design": "grid"}, {"acquisition": "luck"}]
+)
+def test_bad_options_leave_the_journal_free(tmp_path, options):
+    path = tmp_path / "run.jsonl"
+    with pytest.raises(ValueError, match=next(iter(options))):
+        gssbo.Optimizer([(0.0, 1.0)], rng=0, journal=path, **options)
+    with gssbo.Optimizer([(0.0, 1.0)], rng=0, journal=path) as opt:
+        opt.tell([0.5], 1.0)
+
+
+def test_a_link_is_no_other_journal(tmp_path):
+    path, link = tmp_path / "run.jsonl", tmp_path / "link.jsonl"
+    link.symlink_to(path)
+    with gssbo.Optimizer([(0.0, 1.0)], rng=0, journal=path) as opt:
+        opt.tell([0.5], 1.0)
+        locks = {each.name for each in tmp_path.glob("*.lock")}
+        with pytest.raises(JournalError, match="is being written"):
+            gssbo.Optimizer([(0.0, 1.0)], rng=0, journal=link)
+    with gssbo.Optimizer([(0.0, 1.0)], rng=0, journal=link) as opt:  # whichever name another process takes
+        assert {each.name for each in tmp_path.glob("*.lock")} == locks == {"run.jsonl.lock"}
+        opt.tell([0.6], 2.0)
+    path.chmod(0o600)
+    (tmp_path / "run.jsonl.new").write_text("mine")
+    compact(link)
+    assert link.is_symlink() and len(read_journal(path).entries) == 2
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["link.jsonl", "run.jsonl", "run.jsonl.new"]
+    assert (tmp_path / "run.jsonl.new").read_text() == "mine"
+
+
+@pytest.mark.parametrize("method", ["box", "portfolio"])
+def test_suggestions_keep_their_numbers_where_lines_before_are_left_out(tmp_path, method):
+    path, options = tmp_path / "run.jsonl", {"rng": 0, "n_init": 4, "method": method}
+    with gssbo.Optimizer([(0.0, 1.0)] * 2, journal=Journal(path, snapshots=False), **options) as opt:
+        for _ in range(8):
+            first, second = opt.ask(2, ids=True)
+            opt.tell(second, float(second.x.sum()))
+            opt.tell(first, float(first.x.sum()))
+        waiting, X = opt.ask(2, ids=True), opt.X
+    lines = path.read_bytes().splitlines(keepends=True)
+    asks = [k for k, line in enumerate(lines) if json.loads(line).get("ask")]
+    for k in asks:
+        path.write_bytes(b"".join([*lines[:k], b"XX\n", *lines[k + 1 :]]))
+        with (
+            pytest.warns(JournalWarning),
+            gssbo.Optimizer([(0.0, 1.0)] * 2, journal=Journal(path, skip_damaged=True), **options) as opt,
+        ):
+            np.testing.assert_array_equal(opt.X, X)
+            lost = k == asks[-1]
+            assert [each.id for each in opt.pending] == ([] if lost else [each.id for each in waiting])
+            opt.tell([0.25, 0.25], 1.0)
+            assert opt.ask(ids=True).id == (16 if lost else 18)
+
+
+def test_a_suggestion_that_is_on_the_disk_stands_when_ctrl_c_follows(tmp_path, monkeypatch):
+    path = tmp_path / "run.jsonl"
+    opt = gssbo.Optimizer([(0.0, 1.0)], rng=0, journal=path)
+    opt.ask()
+    append = Journal.append
+
+    def interrupted(journal, entry):
+        append(journal, entry)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Journal, "append", interrupted)
+        opt.ask()
+    assert [each.id for each in opt.pending] == [0, 1]
+    third = opt.ask(ids=True)
+    opt.close()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with gssbo.Optimizer([(0.0, 1.0)], rng=0, journal=path) as again:
+            assert [each.id for each in again.pending] == [0, 1, 2] and again.pending[2].x == third.x
 
 
 def test_entries_survive_to_the_bit():

@@ -160,6 +160,7 @@ class Ledger:
             self._n_prior = n_prior + entry.prior * len(entry.y)
             for k, number in enumerate(entry.ids):
                 if number is not None:
+                    self._pending.skip_to(number + 1)  # what asked for it is lost
                     self._pending.settle(number, first + k)
             self._pending.expire(len(self._history))
 
@@ -170,12 +171,14 @@ class Ledger:
         def announce() -> None:
             assert entry.rows is not None
             self._pending.withdraw(n_asked)
+            self._pending.skip_to(entry.ids[0] or 0)
             for row, unit in zip(entry.rows, self.space.to_unit(entry.rows), strict=True):
                 self._pending.add(row, unit, n_told=first)
 
         def forget() -> None:
             for number in entry.ids:
                 assert number is not None
+                self._pending.skip_to(number + 1)
                 self._pending.forget(number)
 
         return {"tell": tell, "enqueue": enqueue, "announce": announce, "forget": forget}[entry.kind]

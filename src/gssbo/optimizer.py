@@ -80,7 +80,7 @@ def _with_method(init: Init) -> Init:
             init(self, *args, **options | {"method": name})
         except BaseException:
             if getattr(self, "_journal", None) is not None:
-                self.close()
+                Ledger.close(self)  # there is nothing to take a snapshot of
             raise
 
     return cast(Init, with_method)
@@ -327,6 +327,10 @@ class Optimizer(Ledger):
         """Make suggestions; once more, where they are recorded, and then nothing is written."""
         start = time.perf_counter()
         before = self._proposals.n_modelled
+        written = 0 if self._journal is None else self._journal.position
+
+        def stands() -> bool:
+            return self._journal is not None and self._journal.position > written
 
         def confirm(numbers: list[int]) -> None:
             if recorded is not None:
@@ -341,7 +345,7 @@ class Optimizer(Ledger):
             if self._iteration_seconds is not None and self.n_told > before:
                 self._strategy.record(self._iteration_seconds, self.n_told)
                 self._iteration_seconds = None
-            numbers = self._proposals.make(n, confirm)
+            numbers = self._proposals.make(n, confirm, stands)
         if self._proposals.n_modelled > before:
             self._iteration_seconds = self.last_ask_seconds
         return numbers
@@ -374,6 +378,7 @@ class Optimizer(Ledger):
             assert entry.rows is not None
             same = same and self._repeats(entry)
             if not same:
+                self._pending.skip_to(entry.ids[0] or 0)
                 self._proposals.book(entry.rows)
         self._snapshots.resumed()
         if not same:

@@ -103,6 +103,10 @@ class Pending:
         self._by_key.setdefault(row.tobytes(), []).append(number)
         return number
 
+    def skip_to(self, number: int) -> None:
+        """Let the next suggestion have this number, where those before it are lost: they count as forgotten."""
+        self._outcomes += [FORGOTTEN] * (number - len(self._outcomes))
+
     def settle(self, number: int, index: int) -> None:
         """Note that a suggestion, pending or forgotten, was told as number `index` of the history."""
         self._close(number)

@@ -72,16 +72,19 @@ class Proposals:
     def counts(self, counts: tuple[int, int, int]) -> None:
         self._design.n_taken, self.n_modelled, self.n_suggested = counts
 
-    def make(self, n: int, confirm: Callable[[list[int]], None]) -> list[int]:
+    def make(self, n: int, confirm: Callable[[list[int]], None], stands: Callable[[], bool]) -> list[int]:
         """Ids of n new pending suggestions; fewer where a finite space has no more, or no more feasible ones show.
 
-        They stand once `confirm` has returned, which is called with them.
+        They stand once `confirm` has returned, which is called with them, or where `stands` says so when Ctrl-C
+        interrupts it.
 
         Raises
         ------
         SpaceExhausted, InfeasibleError
             If there is none at all. Nothing is pending then that was not before, as after any other exception.
         """
+        ids: list[int] = []
+        n_planned = 0
         n_asked, n_taken, queue = self._pending.n_asked, self._design.n_taken, self._pending.queue.copy()
         try:
             ids = self._planned(n)
@@ -98,9 +101,12 @@ class Proposals:
                     raise
             confirm(ids)
         except BaseException:
-            self._pending.withdraw(n_asked)
-            self._pending.queue = queue
-            self._design.n_taken = n_taken
+            if stands():
+                self.n_suggested += len(ids) - n_planned
+            else:
+                self._pending.withdraw(n_asked)
+                self._pending.queue = queue
+                self._design.n_taken = n_taken
             raise
         self.n_suggested += len(ids) - n_planned
         return ids

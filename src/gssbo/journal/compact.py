@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
+import tempfile
 from pathlib import Path
 
 from gssbo.exceptions import JournalError
@@ -47,8 +49,8 @@ def compact(path: str | os.PathLike[str], *, skip_damaged: bool = False) -> tupl
     >>> after < before, gssbo.Optimizer([(-1.0, 1.0)], rng=0, journal=path).n_told
     (True, 500)
     """
-    path = Path(path)
-    new = path.with_name(path.name + ".new")
+    path = Path(os.path.realpath(path))  # a link goes on pointing at it
+    new: Path | None = None
     try:
         lock = Lock(path)
     except OSError as error:
@@ -62,16 +64,20 @@ def compact(path: str | os.PathLike[str], *, skip_damaged: bool = False) -> tupl
         last = max((number for number, (_, entry) in enumerate(lines) if entry.kind == "snapshot"), default=-1)
         kept = [line for number, (line, entry) in enumerate(lines) if entry.kind != "snapshot" or number == last]
         text = b"".join(line + b"\n" for line in (data.partition(b"\n")[0], *kept))
-        with new.open("wb") as file:
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f"{path.name}.", suffix=".new", delete=False) as file:
+            new = Path(file.name)
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
+        shutil.copymode(path, new)
         new.replace(path)
+        new = None
         _sync_folder(path.parent)
     except OSError as error:
         raise JournalError(f"{path} could not be written anew ({error}); it is as it was") from error
     finally:
-        new.unlink(missing_ok=True)
+        if new is not None:
+            new.unlink(missing_ok=True)
         lock.release()
     return len(data), len(text)
 

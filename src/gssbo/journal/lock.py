@@ -28,7 +28,7 @@ class Lock:
     Parameters
     ----------
     path : Path
-        Of the file; the lock's own has ``.lock`` appended, and goes when the lock does.
+        Of the file, or a symbolic link to it; the lock's own has ``.lock`` appended, and goes when the lock does.
 
     Raises
     ------
@@ -50,8 +50,8 @@ class Lock:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = Path(f"{path}.lock")
-        self._key = os.path.realpath(path)
+        self._key = os.path.realpath(path)  # a link is no other journal
+        self._path = Path(f"{self._key}.lock")
         with _guard:
             if self._key in _held:
                 raise JournalError(f"{path} is being written by this very process")

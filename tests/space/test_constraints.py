@@ -79,6 +79,25 @@ def test_numbers_among_categories_count():
         ([lambda x: x], r"^constraints\[0\] must be a LinearConstraint or NonlinearConstraint"),
         (LinearConstraint([[1, 2, 3]], ub=1), r"^constraints\[0\] must have A with 2 columns, got shape \(1, 3\)"),
         (NonlinearConstraint(3, 0, 1), r"^constraints\[0\] must have a callable fun, got 3"),
+        (LinearConstraint([1, 1], 2.0, 1.0), r"^constraints\[0\] must have lb <= ub, got lb=\[?2\.\]?, ub=\[?1\.\]?"),
+        (LinearConstraint([1, 1], np.nan, 1.0), r"^constraints\[0\] must have lb <= ub, got lb=\[?nan\]?, ub="),
+        (LinearConstraint([np.nan, 1], 0.0, 1.0), r"^constraints\[0\] must have finite coefficients, got \[\[nan"),
+        (
+            [LinearConstraint([1, 1], ub=1), NonlinearConstraint(sum, 0, [1, -1])],
+            r"^constraints\[1\] must have lb <= ub, got lb=0, ub=\[1, -1\]",
+        ),
+        (NonlinearConstraint(sum, -1, np.nan), r"^constraints\[0\] must have lb <= ub, got lb=-1, ub=nan"),
+        (NonlinearConstraint(sum, [0, 0], [1, 1, 1]), r"^constraints\[0\] must have lb and ub of one shape, got"),
+        (NonlinearConstraint(sum, "low", 1), r"^lb of constraints\[0\] must be an array of real numbers"),
+        (
+            {"type": "ineq", "fun": sum},
+            r"^constraints must be a LinearConstraint or NonlinearConstraint, not a dict: write "
+            r"NonlinearConstraint\(fun, 0, np.inf\) for one of type 'ineq', .* got {'type': 'ineq'",
+        ),
+        (
+            [LinearConstraint([1, 1], ub=1), {"type": "eq", "fun": sum}],
+            r"^constraints\[1\] must .* not a dict: .* NonlinearConstraint\(fun, 0, 0\) for 'eq', got {'type': 'eq'",
+        ),
     ],
 )
 def test_bad_constraints(constraints, message):

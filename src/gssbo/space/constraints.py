@@ -6,7 +6,7 @@ nothing is projected: infeasible candidates are passed over, so equalities betwe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,10 +14,16 @@ from numpy.typing import NDArray
 from scipy.optimize import LinearConstraint, NonlinearConstraint
 
 from gssbo._typing import FloatArray
+from gssbo._validation import check_array
 
 __all__ = ["Constraints"]
 
 Test = Callable[[FloatArray, list[Any]], NDArray[np.bool_]]
+
+NO_DICTS = (
+    "a LinearConstraint or NonlinearConstraint, not a dict: write NonlinearConstraint(fun, 0, np.inf) for one of type "
+    "'ineq', NonlinearConstraint(fun, 0, 0) for 'eq'"
+)
 
 
 class Constraints:
@@ -39,7 +45,7 @@ class Constraints:
     Raises
     ------
     ValueError
-        If something is no constraint of SciPy's, or has the wrong shape.
+        If something is no constraint of SciPy's, has the wrong shape, or bounds that nothing can meet.
 
     Examples
     --------
@@ -54,6 +60,8 @@ class Constraints:
             constraints = ()
         elif isinstance(constraints, LinearConstraint | NonlinearConstraint):
             constraints = (constraints,)
+        if isinstance(constraints, Mapping):
+            raise ValueError(f"constraints must be {NO_DICTS}, got {constraints!r}")
         if not isinstance(constraints, Iterable):
             raise ValueError(f"constraints must be SciPy constraints or a sequence of them, got {constraints!r}")
         self.given: tuple[LinearConstraint | NonlinearConstraint, ...] = tuple(constraints)
@@ -63,6 +71,8 @@ class Constraints:
                 self._tests.append(_Linear(f"constraints[{i}]", each, np.array(is_number)))
             elif isinstance(each, NonlinearConstraint):
                 self._tests.append(_Nonlinear(f"constraints[{i}]", each))
+            elif isinstance(each, Mapping):
+                raise ValueError(f"constraints[{i}] must be {NO_DICTS}, got {each!r}")
             else:
                 raise ValueError(f"constraints[{i}] must be a LinearConstraint or NonlinearConstraint, got {each!r}")
 
@@ -87,8 +97,10 @@ class _Linear:
             raise ValueError(f"{where} must have coefficient 0 for categories that are no numbers, got {self._A}")
         self._A[:, ~is_number] = 0.0
         self._is_number = is_number
-        self._lower = np.broadcast_to(np.asarray(constraint.lb, dtype=np.float64), len(self._A))
-        self._upper = np.broadcast_to(np.asarray(constraint.ub, dtype=np.float64), len(self._A))
+        if not np.isfinite(self._A).all():
+            raise ValueError(f"{where} must have finite coefficients, got {self._A}")
+        lower, upper = _bounds(where, constraint)
+        self._lower, self._upper = np.broadcast_to(lower, len(self._A)), np.broadcast_to(upper, len(self._A))
 
     def __call__(self, numbers: FloatArray, points: list[Any]) -> NDArray[np.bool_]:
         values = np.einsum("ij,kj->ik", np.where(self._is_number, numbers, 0.0), self._A)
@@ -100,7 +112,8 @@ class _Nonlinear:
     def __init__(self, where: str, constraint: NonlinearConstraint) -> None:
         if not callable(constraint.fun):
             raise ValueError(f"{where} must have a callable fun, got {constraint.fun!r}")
-        self._where, self._fun, self._lower, self._upper = where, constraint.fun, constraint.lb, constraint.ub
+        self._where, self._fun = where, constraint.fun
+        self._lower, self._upper = _bounds(where, constraint)
 
     def __call__(self, numbers: FloatArray, points: list[Any]) -> NDArray[np.bool_]:
         return np.array([self._meets(point) for point in points], dtype=bool)
@@ -111,3 +124,15 @@ class _Nonlinear:
             return bool(np.all((np.asarray(value) >= self._lower) & (np.asarray(value) <= self._upper)))
         except (TypeError, ValueError) as error:
             raise ValueError(f"{self._where} must return numbers that suit its bounds, got {value!r}") from error
+
+
+def _bounds(where: str, constraint: LinearConstraint | NonlinearConstraint) -> tuple[FloatArray, FloatArray]:
+    """Lower and upper bounds, as they came in shape."""
+    lower, upper = check_array(f"lb of {where}", constraint.lb), check_array(f"ub of {where}", constraint.ub)
+    try:
+        met = lower <= upper  # false for NaN, too
+    except ValueError:
+        raise ValueError(f"{where} must have lb and ub of one shape, got {lower.shape} and {upper.shape}") from None
+    if not met.all():
+        raise ValueError(f"{where} must have lb <= ub, got lb={constraint.lb}, ub={constraint.ub}")
+    return lower, upper

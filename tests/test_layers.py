@@ -56,6 +56,7 @@ LAYER = {
     "retention": 4,
     "selection": 4,
     "timings": 4,
+    "walk": 4,
     "_dask": 5,
     "_executor": 5,
     "_flight": 5,

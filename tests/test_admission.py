@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import LinearConstraint, NonlinearConstraint
 
-from gssbo import Integer
+import gssbo.admission
+from gssbo import Integer, Real
 from gssbo.admission import Admission
 from gssbo.exceptions import InfeasibleError, SpaceExhausted
 from gssbo.history import History
@@ -87,10 +88,9 @@ def test_constraints_on_a_box():
     _, admission = books([(0.0, 1.0)] * 2, constraints=corner)
     points = admission.some(5, np.random.default_rng(0))
     assert len(points) == 5 and (points.sum(axis=1) >= 1.97).all()
-    for impossible in (LinearConstraint([[1.0, 1.0]], 1.0, 1.0), LinearConstraint([[1.0, 1.0]], lb=3.0)):
-        _, admission = books([(0.0, 1.0)] * 2, constraints=impossible)
-        with pytest.raises(InfeasibleError, match=r"none among 100000 tried; equalities"):
-            admission.some(1, np.random.default_rng(0))
+    _, admission = books([(0.0, 1.0)] * 2, constraints=LinearConstraint([[1.0, 1.0]], lb=3.0))
+    with pytest.raises(InfeasibleError, match=r"none among 100000 tried; a point that meets them"):
+        admission.some(1, np.random.default_rng(0))
 
 
 def test_a_large_finite_space_that_is_infeasible():
@@ -127,3 +127,116 @@ def test_a_neighbour_meets_the_constraints():
     for seed in range(20):
         found = admission.near(np.array([0.5, 0.5]), np.random.default_rng(seed))[0]
         assert found.sum() <= 0.9 and np.abs(found - 0.5).max() < 0.2
+
+
+# ---- regions too small for trying
+
+
+@pytest.fixture
+def hasty(monkeypatch):
+    """Fewer points are tried, as functions are slow."""
+    monkeypatch.setattr(gssbo.admission, "EFFORT", 2_000)
+
+
+def simplex(dim, total=0.05):
+    return LinearConstraint(np.ones(dim), ub=total)
+
+
+@pytest.mark.parametrize("known", ["told", "pending"])
+@pytest.mark.parametrize("dim", [4, 10])
+def test_a_small_region_is_searched_from_a_point_that_is_known(hasty, known, dim):
+    point = [[0.01 / dim] * dim]
+    constraint = NonlinearConstraint(np.sum, -np.inf, 0.05)
+    books_of = {"told": (point, ()), "pending": ((), point)}[known]
+    _, admission = books([(0.0, 1.0)] * dim, *books_of, constraints=constraint)
+    points = admission.some(7, np.random.default_rng(0))
+    assert points.shape == (7, dim) and (points.sum(axis=1) <= 0.05).all() and (points >= 0.0).all()
+    assert len(np.unique(points, axis=0)) == 7 and not (points == point).all(axis=1).any()
+    assert points.std(axis=0).min() > 0.1 * 0.05 / dim
+    _, again = books([(0.0, 1.0)] * dim, *books_of, constraints=constraint)
+    np.testing.assert_array_equal(again.some(7, np.random.default_rng(0)), points)
+
+
+def test_points_told_that_are_infeasible_are_no_start(hasty):
+    """The best value is told where the constraint forbids, so is a failure; what remains is the worst."""
+    bounds, constraint = [(0.0, 1.0)] * 4, NonlinearConstraint(np.sum, -np.inf, 0.05)
+    told = [[0.5] * 4, [0.9, 0.1, 0.0, 0.0]]
+    _, admission = books(bounds, told, constraints=constraint)
+    with pytest.raises(InfeasibleError, match="among 2000 tried; a point that meets them, told"):
+        admission.some(1, np.random.default_rng(0))
+    _, admission = books(bounds, [*told, [0.01] * 4], constraints=constraint)
+    assert admission.some(1, np.random.default_rng(0)).sum() <= 0.05
+
+
+def test_a_first_point_of_linear_constraints():
+    _, admission = books([(-3.0, 5.0)] * 10, constraints=LinearConstraint(np.ones(10), 41.999, 42.0))
+    points = -3.0 + 8.0 * admission.some(3, np.random.default_rng(0))
+    assert (np.abs(points.sum(axis=1) - 41.9995) <= 0.0005 + 1e-9).all() and len(np.unique(points, axis=0)) == 3
+
+
+def test_a_first_point_in_a_mixed_space():
+    """The rate is to be within 1e-5 of units / 1000, whatever the activation."""
+    bounds = {"rate": Real(1e-4, 1.0, log=True), "units": Integer(1, 500), "act": ["u", "v", "w"], "fixed": (2.0, 2.0)}
+    band = LinearConstraint([[1.0, -1e-3, 0.0, 1.0]], 2.0 - 1e-7, 2.0 + 1e-7)
+    space, admission = books(bounds, constraints=band)
+    points = found(space, admission, 20)
+    assert len(points) == 20
+    assert all(abs(x["rate"] - x["units"] / 1000) <= 1.01e-7 for x in points)
+    assert len({x["act"] for x in points}) > 1 and len({x["rate"] for x in points}) == 20
+
+
+def test_what_trying_finds_comes_first():
+    """Of a part of 2e-5 of a square, two in 100,000 draws; the others are looked for from there."""
+    corner = LinearConstraint([[1.0, 1.0]], lb=2.0 - 2.0 * 10**-2.5)
+    _, admission = books([(0.0, 1.0)] * 2, constraints=corner)
+    rng = np.random.default_rng(0)
+    tried = np.vstack([rng.random((9, 2)), *(rng.random((1000, 2)) for _ in range(100))])
+    expected = tried[tried.sum(axis=1) >= corner.lb]
+    assert 0 < len(expected) < 9
+    points = admission.some(9, np.random.default_rng(0))
+    np.testing.assert_array_equal(points[: len(expected)], expected)
+    assert len(np.unique(points, axis=0)) == 9 and (points.sum(axis=1) >= corner.lb).all()
+
+
+def test_where_trying_is_enough_nothing_else_is_drawn():
+    corner = LinearConstraint([[1.0, 1.0]], lb=1.97)
+    _, admission = books([(0.0, 1.0)] * 2, [[0.99, 0.99]], constraints=corner)
+    rng, same = np.random.default_rng(0), np.random.default_rng(0)
+    points = admission.some(2, rng, prefer=lambda U, n: pytest.fail("trying was enough"))
+    tried = same.random((2, 2))
+    while (tried.sum(axis=1) >= 1.97).sum() < 2:
+        tried = np.vstack([tried, same.random((1000, 2))])
+    np.testing.assert_array_equal(points, tried[tried.sum(axis=1) >= 1.97][:2])
+    assert rng.random() == same.random()
+
+
+def test_a_choice_among_what_a_search_found():
+    _, admission = books([(0.0, 1.0)] * 4, [[0.01] * 4], constraints=simplex(4))
+
+    def largest(U, n):
+        return np.argsort(-U[:, 0])[:n]
+
+    points = admission.some(3, np.random.default_rng(0), prefer=largest)
+    assert (points[:, 0] > 0.03).all() and (np.diff(points[:, 0]) <= 0.0).all()
+
+
+@pytest.mark.parametrize("told", [(), [[0.25, 0.75]]], ids=["nothing", "a-point-on-it"])
+def test_equalities_between_reals_are_refused(told):
+    _, admission = books([(0.0, 1.0)] * 2, told, constraints=LinearConstraint([[1.0, 1.0]], 1.0, 1.0))
+    with pytest.raises(InfeasibleError, match="100000 tried; equalities between real parameters cannot be met"):
+        admission.some(1, np.random.default_rng(0))
+
+
+def test_a_function_that_is_never_a_number():
+    def nowhere(x):
+        if x[0] > 0.5:
+            raise ArithmeticError("left out by the first constraint")
+        return [np.nan, 0.5]
+
+    constraints = [LinearConstraint([[1.0, 0.0]], ub=0.5), NonlinearConstraint(nowhere, 0.0, [1.0, 2.0])]
+    _, admission = books([(0.0, 1.0)] * 2, constraints=constraints)
+    with pytest.raises(InfeasibleError, match=r"100000 tried; constraints\[1\] is NaN at all of 1000 tried again$"):
+        admission.some(1, np.random.default_rng(0))
+    _, admission = books([range(5)] * 2, constraints=NonlinearConstraint(lambda x: np.nan, 0.0, 1.0))
+    with pytest.raises(InfeasibleError, match=r"none of the space's 25; constraints\[0\] is NaN at all of them$"):
+        admission.some(1, np.random.default_rng(0))

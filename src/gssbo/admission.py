@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gssbo._typing import FloatArray
+from gssbo._typing import FloatArray, IndexArray
 from gssbo.exceptions import InfeasibleError, SpaceExhausted
 from gssbo.history import History
 from gssbo.pending import Pending
 from gssbo.space import Space
+from gssbo.walk import steps, walk
 
 __all__ = ["Admission"]
 
@@ -20,6 +21,12 @@ EFFORT = 100_000  # random points tried before a constrained space counts as inf
 LISTED = 100_000  # points of a finite space up to which it is listed rather than drawn from
 BATCH = 1_000
 NEIGHBOURS = 256
+STARTS = 64  # feasible points told, the best ones, that are enough to look for others from
+NEAR = 1_000  # points tried around the best of them
+SEEDS = 32  # choices of the other parameters for which the real ones are solved for
+
+Prefer = Callable[[FloatArray, int], IndexArray]
+"""prefer(U, n): indices of n of the unit points (m, D), the first ones to suggest first."""
 
 
 class Admission:
@@ -81,11 +88,20 @@ class Admission:
         distances = ((others - centre) ** 2).sum(axis=1)
         return others[np.argsort(distances, kind="stable")[:1]]
 
-    def some(self, n: int, rng: np.random.Generator) -> FloatArray:
+    def some(self, n: int, rng: np.random.Generator, *, prefer: Prefer | None = None) -> FloatArray:
         """Up to n different admitted unit points (n, D) at random; fewer only where there are no more to be found.
 
         Up to 100,000 points of a finite space are listed. Elsewhere as many are drawn, then that many of a finite
-        space's points are tried in order.
+        space's points are tried in order. Where that is not enough for the constraints, others are looked for from
+        feasible points that are told, pending or just found, or from one that meets the linear constraints.
+
+        Parameters
+        ----------
+        n : int
+        rng : numpy.random.Generator
+        prefer : callable, optional
+            Chooses from points that were looked for so, `prefer(U, n)` n of (m, D), by their indices. Default the
+            first ones, which are spread over the region.
 
         Raises
         ------
@@ -94,24 +110,64 @@ class Admission:
         InfeasibleError
             If none of the points tried meets the constraints.
         """
-        found: list[FloatArray] = []
-        keys: set[bytes] = set()
+        found = np.empty((0, self._space.dim))
         for batch in self._batches(n, rng):
-            for unit in batch[self(batch)]:
-                if unit.tobytes() not in keys:
-                    keys.add(unit.tobytes())
-                    found.append(unit)
-                    if len(found) == n:
-                        return np.array(found)
-        if found:
-            return np.array(found)
+            found = _different(np.vstack([found, batch[self(batch)]]))[:n]
+            if len(found) == n:
+                return found
         size = self._space.size
+        if size > LISTED and self._space.constrained:
+            others = self._walked(n - len(found), found, rng)
+            if prefer is not None and len(others):
+                others = others[prefer(others, n - len(found))]
+            found = np.vstack([found, others[: n - len(found)]])
+        if len(found):
+            return found
         if math.isfinite(size) and (size <= LISTED or not self._space.constrained):
             self._complain(int(size))
         raise InfeasibleError(
-            f"constraints must leave points to suggest, got none among {EFFORT} tried; equalities between real "
-            "parameters cannot be met by trying"
+            f"constraints must leave points to suggest, got none among {EFFORT} tried{self._why(rng)}"
         )
+
+    def _walked(self, n: int, found: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """Admitted points (m, D) that walks from known feasible ones come to, and those around the best of these."""
+        space = self._space
+        starts = np.vstack([self._known(), found])
+        if len(starts) == 0:
+            rows = space.linear_centres(space.from_unit(space.place(rng.random((SEEDS, space.n_draws)))))
+            starts = space.to_unit(rows[space.feasible(rows)])
+        if len(starts) == 0:
+            return starts
+
+        def meets(U: FloatArray) -> NDArray[np.bool_]:
+            return space.feasible(space.from_unit(U))
+
+        points = walk(starts, n, space.project, meets, rng)
+        around = steps(starts[0], np.vstack([starts, points[: len(points) // 2]]), NEAR, space.project, meets, rng)
+        points = _different(np.vstack([points, around, starts]))
+        return points[self(points)]
+
+    def _known(self) -> FloatArray:
+        """Feasible unit points (m, D): of those told 64 or more, the best ones first, and the pending ones."""
+        space, history = self._space, self._history
+        order = np.argsort(-history.y, kind="stable")
+        known: list[FloatArray] = []
+        for i in range(0, len(order), BATCH):
+            some = order[i : i + BATCH]
+            known.append(history.unit[some[space.feasible(history.X[some])]])
+            if sum(map(len, known)) >= STARTS:
+                break
+        pending = self._pending.unit
+        return np.vstack([*known, pending[space.feasible(space.from_unit(pending))]])
+
+    def _why(self, rng: np.random.Generator) -> str:
+        space = self._space
+        undefined = space.undefined(space.from_unit(space.place(rng.random((BATCH, space.n_draws)))))
+        if undefined is not None:
+            return f"; {undefined} is NaN at all of {BATCH} tried again"
+        if space.has_equality:
+            return "; equalities between real parameters cannot be met by trying"
+        return "; a point that meets them, told, enqueued or given as x0, shows where to look for others"
 
     def _batches(self, n: int, rng: np.random.Generator) -> Iterator[FloatArray]:
         space = self._space
@@ -129,11 +185,22 @@ class Admission:
     def _complain(self, size: int) -> None:
         feasible = ""
         if self._space.constrained:
-            met = int(self._space.feasible(self._space.at(np.arange(size))).sum())
+            rows = self._space.at(np.arange(size))
+            met = int(self._space.feasible(rows).sum())
             if met == 0:
-                raise InfeasibleError(f"constraints must leave points to suggest, got none of the space's {size}")
+                undefined = self._space.undefined(rows)
+                why = "" if undefined is None else f"; {undefined} is NaN at all of them"
+                raise InfeasibleError(f"constraints must leave points to suggest, got none of the space's {size}{why}")
             feasible = f"{met} feasible of "
         raise SpaceExhausted(
             f"nothing is left to suggest: all {feasible}{size} points of the space are told "
             f"({self._history.n_distinct} distinct) or pending ({len(self._pending)})"
         )
+
+
+def _different(points: FloatArray) -> FloatArray:
+    """Points (m, D) without repeats, in order of their first appearance."""
+    first: dict[bytes, int] = {}
+    for i, point in enumerate(points):
+        first.setdefault(point.tobytes(), i)
+    return points[list(first.values())]

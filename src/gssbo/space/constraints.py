@@ -1,12 +1,22 @@
 """Input constraints: which points of a space may be suggested, in SciPy's terms.
 
 A point may be suggested if lb <= A x <= ub, and lb <= fun(x) <= ub, by plain comparison. Nothing is modelled and
-nothing is projected: infeasible candidates are passed over, so equalities between real parameters cannot be met.
+nothing is projected: infeasible candidates are passed over, so equalities between real parameters cannot be met. Of
+linear constraints the centre of what they leave can be found.
+
+Notation
+--------
+a, l, u     a row of A and its bounds
+r           radius of a ball in what the rows leave of the unit cube of the free parameters
+
+References
+----------
+1. Boyd and Vandenberghe, Convex Optimization, section 8.5.1 (the Chebyshev centre by linear programming).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,7 +28,7 @@ from gssbo._validation import check_array
 
 __all__ = ["Constraints"]
 
-Test = Callable[[FloatArray, list[Any]], NDArray[np.bool_]]
+LEAST_RADIUS = 1e-8  # of the unit cube: the centre of less is one of rounding
 
 NO_DICTS = (
     "a LinearConstraint or NonlinearConstraint, not a dict: write NonlinearConstraint(fun, 0, np.inf) for one of type "
@@ -65,7 +75,7 @@ class Constraints:
         if not isinstance(constraints, Iterable):
             raise ValueError(f"constraints must be SciPy constraints or a sequence of them, got {constraints!r}")
         self.given: tuple[LinearConstraint | NonlinearConstraint, ...] = tuple(constraints)
-        self._tests: list[Test] = []
+        self._tests: list[_Linear | _Nonlinear] = []
         for i, each in enumerate(self.given):
             if isinstance(each, LinearConstraint):
                 self._tests.append(_Linear(f"constraints[{i}]", each, np.array(is_number)))
@@ -79,6 +89,57 @@ class Constraints:
     def __len__(self) -> int:
         return len(self._tests)
 
+    def has_equality(self, is_real: NDArray[np.bool_]) -> bool:
+        """Whether some value is to be met to the bit that depends on real parameters, a mask (d,), or may do so."""
+        return any(((test.lower == test.upper) & test.depends(is_real)).any() for test in self._tests)
+
+    def undefined(self, numbers: FloatArray, points: list[Any]) -> str | None:
+        """Name of a constraint that is NaN at all points that those before it leave; of `met`, the same arguments."""
+        left = np.arange(len(numbers))
+        for i, test in enumerate(self._tests):
+            some = [points[k] for k in left]
+            if isinstance(test, _Nonlinear) and some and all(test.is_nan(point) for point in some):
+                return f"constraints[{i}]"
+            left = left[test(numbers[left], some)]
+        return None
+
+    def centre(self, numbers: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray | None:
+        """Values (d,) in the middle of what the linear constraints leave between low and high (d,), if there is any.
+
+        Only where high > low may they differ from `numbers` (d,).
+        """
+        linear = [test for test in self._tests if isinstance(test, _Linear)]
+        free = high > low
+        if not linear or not free.any():
+            return None
+        from scipy.optimize import linprog  # not needed before
+
+        A = np.vstack([test.A for test in linear])
+        width = high[free] - low[free]
+        rows = A[:, free] * width
+        rest = np.einsum("ij,j->i", A[:, ~free], np.where(np.isnan(numbers), 0.0, numbers)[~free])
+        rest += np.einsum("ij,j->i", A[:, free], low[free])
+        lower = np.concatenate([test.lower for test in linear]) - rest
+        upper = np.concatenate([test.upper for test in linear]) - rest
+        norms = np.sqrt((rows * rows).sum(axis=1))
+        if (lower > 0.0)[norms == 0.0].any() or (upper < 0.0)[norms == 0.0].any():
+            return None
+        rows, lower, upper = (each[norms > 0.0].T / norms[norms > 0.0] for each in (rows, lower, upper))
+        rows = np.vstack([-rows.T, rows.T, -np.eye(len(width)), np.eye(len(width))])
+        limits = np.concatenate([-lower, upper, np.zeros(len(width)), np.ones(len(width))])
+        some = np.isfinite(limits)
+        best = linprog(
+            np.append(np.zeros(len(width)), -1.0),
+            np.column_stack([rows, np.ones(len(rows))])[some],
+            limits[some],
+            bounds=[(0.0, 1.0)] * (len(width) + 1),
+        )
+        if best.status != 0 or best.x[-1] <= LEAST_RADIUS:
+            return None
+        found = numbers.copy()
+        found[free] = low[free] + best.x[:-1] * width
+        return found
+
     def met(self, numbers: FloatArray, points: list[Any]) -> NDArray[np.bool_]:
         """Mask (n,) of points that meet all, given their values as numbers (n, d) and as suggestions."""
         mask = np.ones(len(numbers), dtype=bool)
@@ -90,21 +151,26 @@ class Constraints:
 
 class _Linear:
     def __init__(self, where: str, constraint: LinearConstraint, is_number: NDArray[np.bool_]) -> None:
-        self._A = np.atleast_2d(np.asarray(getattr(constraint.A, "toarray", lambda: constraint.A)(), dtype=np.float64))
-        if self._A.ndim != 2 or self._A.shape[1] != len(is_number):
-            raise ValueError(f"{where} must have A with {len(is_number)} columns, got shape {self._A.shape}")
-        if np.any(self._A[:, ~is_number]):
-            raise ValueError(f"{where} must have coefficient 0 for categories that are no numbers, got {self._A}")
-        self._A[:, ~is_number] = 0.0
+        self.A = np.atleast_2d(np.asarray(getattr(constraint.A, "toarray", lambda: constraint.A)(), dtype=np.float64))
+        if self.A.ndim != 2 or self.A.shape[1] != len(is_number):
+            raise ValueError(f"{where} must have A with {len(is_number)} columns, got shape {self.A.shape}")
+        if np.any(self.A[:, ~is_number]):
+            raise ValueError(f"{where} must have coefficient 0 for categories that are no numbers, got {self.A}")
+        self.A[:, ~is_number] = 0.0
         self._is_number = is_number
-        if not np.isfinite(self._A).all():
-            raise ValueError(f"{where} must have finite coefficients, got {self._A}")
+        if not np.isfinite(self.A).all():
+            raise ValueError(f"{where} must have finite coefficients, got {self.A}")
         lower, upper = _bounds(where, constraint)
-        self._lower, self._upper = np.broadcast_to(lower, len(self._A)), np.broadcast_to(upper, len(self._A))
+        self.lower, self.upper = np.broadcast_to(lower, len(self.A)), np.broadcast_to(upper, len(self.A))
 
     def __call__(self, numbers: FloatArray, points: list[Any]) -> NDArray[np.bool_]:
-        values = np.einsum("ij,kj->ik", np.where(self._is_number, numbers, 0.0), self._A)
-        mask: NDArray[np.bool_] = ((values >= self._lower) & (values <= self._upper)).all(axis=1)
+        values = np.einsum("ij,kj->ik", np.where(self._is_number, numbers, 0.0), self.A)
+        mask: NDArray[np.bool_] = ((values >= self.lower) & (values <= self.upper)).all(axis=1)
+        return mask
+
+    def depends(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Mask of the rows that depend on the chosen parameters, a mask (d,)."""
+        mask: NDArray[np.bool_] = (self.A[:, chosen] != 0.0).any(axis=1)
         return mask
 
 
@@ -113,26 +179,34 @@ class _Nonlinear:
         if not callable(constraint.fun):
             raise ValueError(f"{where} must have a callable fun, got {constraint.fun!r}")
         self._where, self._fun = where, constraint.fun
-        self._lower, self._upper = _bounds(where, constraint)
+        self.lower, self.upper = _bounds(where, constraint)
 
     def __call__(self, numbers: FloatArray, points: list[Any]) -> NDArray[np.bool_]:
         return np.array([self._meets(point) for point in points], dtype=bool)
 
+    def depends(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Mask of the values, of the shape of the bounds: any may depend on any parameter."""
+        return np.full(self.lower.shape, chosen.any())
+
+    def is_nan(self, point: Any) -> bool:
+        """Whether the function has no value at a point."""
+        return bool(np.isnan(np.asarray(self._fun(point), dtype=np.float64)).any())
+
     def _meets(self, point: Any) -> bool:
         value = self._fun(point)
         try:
-            return bool(np.all((np.asarray(value) >= self._lower) & (np.asarray(value) <= self._upper)))
+            return bool(np.all((np.asarray(value) >= self.lower) & (np.asarray(value) <= self.upper)))
         except (TypeError, ValueError) as error:
             raise ValueError(f"{self._where} must return numbers that suit its bounds, got {value!r}") from error
 
 
 def _bounds(where: str, constraint: LinearConstraint | NonlinearConstraint) -> tuple[FloatArray, FloatArray]:
-    """Lower and upper bounds, as they came in shape."""
+    """Lower and upper bounds, of one shape."""
     lower, upper = check_array(f"lb of {where}", constraint.lb), check_array(f"ub of {where}", constraint.ub)
     try:
-        met = lower <= upper  # false for NaN, too
+        lower, upper = np.broadcast_arrays(lower, upper)
     except ValueError:
         raise ValueError(f"{where} must have lb and ub of one shape, got {lower.shape} and {upper.shape}") from None
-    if not met.all():
+    if not (lower <= upper).all():  # NaN, too
         raise ValueError(f"{where} must have lb <= ub, got lb={constraint.lb}, ub={constraint.ub}")
     return lower, upper

@@ -208,8 +208,37 @@ class Space:
         """Mask (n,) of the rows that meet the constraints."""
         if not self.constrained:
             return np.ones(len(rows), dtype=bool)
-        numbers = np.column_stack([kind.numbers(self._column(rows, i)) for i, kind in enumerate(self._kinds)])
-        return self._constraints.met(numbers, list(self.show(rows)))
+        return self._constraints.met(self._numbers(rows), list(self.show(rows)))
+
+    @property
+    def has_equality(self) -> bool:
+        """Whether a constraint leaves a single value where real parameters have a say."""
+        return self._constraints.has_equality(np.array([math.isinf(kind.n_values) for kind in self._kinds]))
+
+    def undefined(self, rows: Rows) -> str | None:
+        """Name of a constraint that is NaN at all of the rows that those before it leave, if there is one."""
+        return self._constraints.undefined(self._numbers(rows), list(self.show(rows)))
+
+    def linear_centres(self, rows: Rows) -> Rows:
+        """The first of the rows (n) that the linear constraints leave room at, its reals in the middle of it; or none.
+
+        What is neither real nor a constant stays as it is.
+        """
+        low, high = np.zeros(self.n_parameters), np.zeros(self.n_parameters)
+        for i, kind in enumerate(self._kinds):
+            if isinstance(kind, Real):
+                low[i], high[i] = kind.low, kind.high
+        for row, numbers in zip(rows, self._numbers(rows), strict=True):
+            found = self._constraints.centre(numbers, low, high)
+            if found is not None:
+                centre = np.stack([row])
+                columns = self.columns(centre)
+                for i in np.flatnonzero(high > low).tolist():
+                    columns[i] = found[i : i + 1]
+                return self.rows(columns)
+            if not self.discrete:
+                break  # the others are the same
+        return rows[:0]
 
     def empty(self) -> Rows:
         """No rows, of the right type."""
@@ -233,6 +262,9 @@ class Space:
         return rows
 
     # ---- how
+
+    def _numbers(self, rows: Rows) -> FloatArray:
+        return np.column_stack([kind.numbers(self._column(rows, i)) for i, kind in enumerate(self._kinds)])
 
     def _column(self, rows: Rows, i: int) -> NDArray[Any]:
         column: NDArray[Any] = rows[:, i] if self._reals else rows[f"{i}"]

@@ -2,11 +2,13 @@
 
 import pickle
 import time
+import warnings
 
 import numpy as np
 import pytest
 from scipy.optimize import LinearConstraint, NonlinearConstraint
 
+import gssbo.admission
 from gssbo import Categorical, GaussianProcess, Integer, Optimizer, Real, minimize
 from gssbo.exceptions import InfeasibleError
 from gssbo.strategy import Strategy
@@ -182,6 +184,94 @@ def test_a_space_without_a_feasible_point():
         with pytest.raises(InfeasibleError, match="none among 100000 tried"):
             opt.ask(3)
         assert opt.pending == []
+
+
+@pytest.fixture
+def hasty(monkeypatch):
+    """Fewer points are tried before others are looked for: none would be found in any case."""
+    monkeypatch.setattr(gssbo.admission, "EFFORT", 1_000)
+
+
+def few(method):
+    return {} if method == "portfolio" else {"n_candidates": 50}
+
+
+def below(x):
+    """A bowl whose least value under sum(x) <= 0.05 is where the sum is 0.05."""
+    return float(((x - np.linspace(0.0, 0.02, len(x))) ** 2).sum() * 1e4 - 100.0 * x[0])
+
+
+@pytest.mark.parametrize(("method", "n_evals"), [("portfolio", 100), ("box", 50)])
+@pytest.mark.parametrize(("dim", "part"), [(4, 0.01), (10, 0.3)])
+def test_a_run_goes_on_in_a_small_region(hasty, method, n_evals, dim, part):
+    """So many evaluations close the gap between the first point and the least value to a part of it.
+
+    By projection, the least is at max(c - t, 0) with t such that the sum is 0.05, for the unconstrained minimum c.
+    """
+    centre = np.linspace(0.0, 0.02, dim)
+    centre[0] += 0.005
+    shifts = np.linspace(0.0, 0.02, 200_001)
+    sums = np.maximum(centre[:, None] - shifts, 0.0).sum(axis=0)
+    least = below(np.maximum(centre - shifts[np.argmax(sums <= 0.05)], 0.0))
+    start = np.full(dim, 0.04 / dim)
+    result = minimize(
+        below,
+        [(0.0, 1.0)] * dim,
+        constraints=LinearConstraint(np.ones(dim), ub=0.05),
+        x0=[start],
+        n_evals=n_evals,
+        method=method,
+        rng=0,
+        n_init=10,
+        **few(method),
+    )
+    assert result.nfev == n_evals and (result.x_iters.sum(axis=1) <= 0.05).all()
+    assert least - 1e-9 <= result.fun < least + part * (below(start) - least)
+
+
+@pytest.mark.parametrize("method", ["portfolio", "box"])
+def test_a_run_in_a_small_region_is_taken_up(hasty, tmp_path, method):
+    """Batches of two, half of them told: what is pending counts as known, too."""
+    path = tmp_path / "run.jsonl"
+    options = {"constraints": LinearConstraint(np.ones(3), ub=0.02), "method": method, "n_init": 4, "rng": 0}
+    options |= few(method)
+
+    def drive(opt, n):
+        points = []
+        for _ in range(n):
+            points += list(opt.ask(2))
+            opt.tell(points[-1], below(points[-1]))
+        return points
+
+    whole = Optimizer([(0.0, 1.0)] * 3, **options)
+    whole.tell([[0.9, 0.9, 0.9]], [-100.0])
+    expected = drive(whole, 12)
+    opt = Optimizer([(0.0, 1.0)] * 3, journal=path, **options)
+    opt.tell([[0.9, 0.9, 0.9]], [-100.0])
+    first = drive(opt, 6)
+    opt.close()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        again = Optimizer([(0.0, 1.0)] * 3, journal=path, **options)
+    np.testing.assert_array_equal(first + drive(again, 6), expected)
+    again.close()
+    assert (np.array(expected).sum(axis=1) <= 0.02).all() and len(np.unique(expected, axis=0)) == 24
+
+
+@pytest.mark.parametrize("value", [1.0, np.nan], ids=["valued", "failed"])
+@pytest.mark.parametrize("method", ["portfolio", "box", "turbo", "rembo", "hesbo", "mini-meta"])
+def test_only_infeasible_points_are_told(hasty, method, value):
+    """There is a message, and once a feasible one is told, there are suggestions."""
+    constraint = NonlinearConstraint(lambda x: x[0] + x[1] + x[2] + x[3], -np.inf, 0.01)
+    opt = Optimizer([(0.0, 1.0)] * 4, constraints=constraint, method=method, n_init=3, rng=0, **few(method))
+    for k in range(3):
+        opt.tell(np.random.default_rng(k).random((3 * k + 1, 4)), [value] * (3 * k + 1))
+        with pytest.raises(InfeasibleError, match="among 1000 tried; a point that meets them, told"):
+            opt.ask(2)
+        assert opt.pending == []
+    opt.tell([0.001] * 4, value)
+    points = opt.ask(3)
+    assert (points.sum(axis=1) <= 0.01).all() and len(np.unique(points, axis=0)) == 3
 
 
 # ---- strategies that mind nothing

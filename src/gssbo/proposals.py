@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gssbo._typing import FloatArray
+from gssbo._typing import FloatArray, IndexArray
 from gssbo.admission import Admission
 from gssbo.design import Design
 from gssbo.exceptions import InfeasibleError, SpaceExhausted
@@ -95,7 +95,8 @@ class Proposals:
                     for unit in self._modelled(n - len(ids)):
                         ids += self._enter(unit[None, :]) or self._enter(self._admission.near(unit, self._rng))
                 if len(ids) < n:
-                    ids += self._enter(self._admission.some(n - len(ids), self._rng))
+                    prefer = self._promising if len(self._history) >= self._design.size else None
+                    ids += self._enter(self._admission.some(n - len(ids), self._rng, prefer=prefer))
             except (SpaceExhausted, InfeasibleError):
                 if not ids:
                     raise
@@ -141,6 +142,20 @@ class Proposals:
             self._strategy.update(self._history)
             self.n_modelled = len(self._history)
         return self._strategy.suggest(self._history, self._pending.unit, n, self._admission)
+
+    def _promising(self, units: FloatArray, n: int) -> IndexArray:
+        """Indices of n of the unit points (m, D) at random upper bounds of the model, each the best of its own share.
+
+        For what lies in a region too small for the strategy's own candidates.
+        """
+        if len(self._strategy.retained) == 0:  # it takes no account of what was told so far
+            return np.arange(min(n, len(units)))
+        mean, std = self._strategy.posterior(units)
+        bounds = []
+        for share in range(min(n, len(units))):
+            score = mean[share::n] + self._rng.exponential() * std[share::n]
+            bounds.append(share + n * int(np.argmax(np.where(np.isnan(score), -np.inf, score))))
+        return np.array(bounds, dtype=np.intp)
 
     def _enter(self, units: FloatArray) -> list[int]:
         """Enter those of the unit points (m, D) that are admitted, and return their ids."""

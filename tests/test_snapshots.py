@@ -1,5 +1,6 @@
 """Snapshots in a journal: objects as JSON and back, when they are taken, when they are of use; compaction."""
 
+import hashlib
 import json
 import os
 from collections import deque
@@ -13,6 +14,7 @@ from hypothesis.extra import numpy as arrays
 
 import gssbo
 from gssbo import snapshots
+from gssbo.entry import Entry
 from gssbo.exceptions import JournalError
 from gssbo.gp import GaussianProcess
 from gssbo.journal import Journal, compact, read_journal
@@ -132,6 +134,7 @@ def test_what_is_not_ours_is_refused(value):
         {"object": "gssbo.journal.graph:base64.b64decode", "state": {}},
         {"object": "gssbo.journal.journal:Path", "state": {}},
         {"named": "gssbo.journal.graph:encode", "fields": [1]},
+        {"named": "gssbo.journal.lock:Lock", "fields": ["no.jsonl"]},
         {"generator": {"bit_generator": "seed", "entropy": 0, "spawn_key": [], "pool_size": 4}},
         {"unknown": 1},
     ],
@@ -140,6 +143,7 @@ def test_what_is_not_ours_is_refused(value):
 def test_nothing_else_is_made(written):
     with pytest.raises((ValueError, AttributeError)):
         decode(written)
+    assert not os.path.exists("no.jsonl.lock")
 
 
 # ---- when they are taken, and of use
@@ -222,6 +226,70 @@ def test_a_full_disk_costs_the_snapshot_alone(tmp_path, soon, monkeypatch):
     assert kinds(path).count("tell") == 30
 
 
+def places(value):
+    """Every place in nested lists and dicts, as a container and a key."""
+    for key in range(len(value)) if isinstance(value, list) else list(value):
+        yield value, key
+        if isinstance(value[key], list | dict):
+            yield from places(value[key])
+
+
+OTHERS = (None, True, -1, 10**11, "x", [], {}, {"float": "nan"}, {"again": 99}, [[]])
+
+
+@pytest.mark.parametrize("method", ["box", "portfolio"])
+def test_edited_ones_are_passed_over(tmp_path, soon, method):
+    path, options = tmp_path / "run.jsonl", {"method": method, "n_init": 5, "rng": 0}
+    with gssbo.Optimizer(BOX, journal=path, **options) as opt, gssbo.Optimizer(BOX, **options) as whole:
+        run(opt, 16)
+        run(whole, 16)
+        expected = whole.ask()
+    lines = path.read_bytes().splitlines(keepends=True)
+    last = max(k for k, line in enumerate(lines) if b'"snapshot"' in line)
+    rng = np.random.default_rng(0)
+    for _ in range(25):
+        entry = json.loads(lines[last])
+        found = list(places(entry["state"]))
+        container, key = found[rng.integers(len(found))]
+        container[key] = OTHERS[rng.integers(len(OTHERS))]
+        path.write_bytes(b"".join([*lines[:last], json.dumps(entry).encode() + b"\n"]))
+        with gssbo.Optimizer(BOX, journal=path, **options) as opt:
+            assert opt.n_told == 16
+            np.testing.assert_array_equal(opt.ask(), expected)
+
+
+@pytest.mark.parametrize("removed", [0, 7])
+def test_those_behind_a_line_that_is_left_out_are_passed_over(tmp_path, soon, removed):
+    path = tmp_path / "run.jsonl"
+    with gssbo.Optimizer(BOX, n_init=5, rng=0, journal=path) as opt:
+        run(opt, 26)
+    lines = path.read_bytes().splitlines(keepends=True)
+    tells = [k for k, line in enumerate(lines) if line.startswith(b'{"tell"')]
+    lines[tells[removed]] = b"XX\n"
+    asked = []
+    for kept in (lines, [line for line in lines if not line.startswith(b'{"snapshot"')]):
+        path.write_bytes(b"".join(kept))
+        with (
+            pytest.warns(gssbo.exceptions.JournalWarning),
+            gssbo.Optimizer(BOX, n_init=5, rng=0, journal=Journal(path, skip_damaged=True)) as opt,
+        ):
+            assert opt.n_told == 25
+            asked.append(opt.ask())
+    np.testing.assert_array_equal(*asked)
+
+
+def test_a_state_that_cannot_be_taken_in_changes_nothing(soon):
+    opt, other = (gssbo.Optimizer(BOX, n_init=5, rng=0) for _ in range(2))
+    run(opt, 12)
+    run(other, 12)
+    taken = other._snapshots.take((0.0, None))
+    state = {key: value for key, value in taken.state.items() if key != "digest"}
+    state["parts"]["dict"] = [pair for pair in state["parts"]["dict"] if pair[0] != "counts"]
+    entry = Entry("snapshot", state={"digest": snapshots._sealed(hashlib.blake2b(digest_size=16), state), **state})
+    assert opt._snapshots.restore([entry]) is None  # whose seal is right
+    np.testing.assert_array_equal(opt.ask(), other.ask())
+
+
 # ---- compaction
 
 
@@ -251,6 +319,21 @@ def test_compaction_leaves_the_last_snapshot(journal):
         run(whole, 46)
         np.testing.assert_array_equal(opt.ask(), whole.ask())
     assert os.listdir(journal.parent) == ["run.jsonl"]
+
+
+def test_after_compactions_nothing_is_asked_again(journal, monkeypatch):
+    with gssbo.Optimizer(BOX, n_init=5, rng=0) as whole:
+        run(whole, 46)
+        expected = whole.ask()
+    for _ in range(2):
+        compact(journal)
+    asked = []
+    ask = gssbo.Optimizer._ask
+    with monkeypatch.context() as patch:
+        patch.setattr(gssbo.Optimizer, "_ask", lambda self, n, **given: asked.append(given) or ask(self, n, **given))
+        with gssbo.Optimizer(BOX, n_init=5, rng=0, journal=journal) as opt:
+            assert asked == []
+            np.testing.assert_array_equal(opt.ask(), expected)
 
 
 def test_a_journal_in_use_is_left_alone(journal):

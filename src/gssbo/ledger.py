@@ -139,13 +139,17 @@ class Ledger:
         written = self._journal.position if self._journal is not None else 0
         n_told = len(self._history)
         try:
-            if self._journal is not None:
-                self._journal.append(entry)
+            self._write(entry)
             change()
         except KeyboardInterrupt:
             if len(self._history) > n_told or (self._journal is not None and self._journal.position > written):
                 change()
             raise
+
+    def _write(self, entry: Entry) -> None:
+        """Write an entry to the journal, if there is one."""
+        if self._journal is not None:
+            self._journal.append(entry)
 
     def _change(self, entry: Entry) -> Callable[[], None]:
         """What carries an entry out; doing it once more, after half of it or all, changes nothing."""

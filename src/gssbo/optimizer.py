@@ -339,7 +339,7 @@ class Optimizer(Ledger):
             self.last_ask_seconds = round(time.perf_counter() - start, 6)
             if self._journal is not None:
                 rows = np.stack([self._pending.row(number) for number in numbers])
-                self._journal.append(Entry("ask", rows, tuple(numbers), seconds=self.last_ask_seconds))
+                self._write(Entry("ask", rows, tuple(numbers), seconds=self.last_ask_seconds))
 
         with self.timings.whole():
             if self._iteration_seconds is not None and self.n_told > before:
@@ -349,6 +349,14 @@ class Optimizer(Ledger):
         if self._proposals.n_modelled > before:
             self._iteration_seconds = self.last_ask_seconds
         return numbers
+
+    def _write(self, entry: Entry) -> None:
+        written = 0 if self._journal is None else self._journal.position
+        try:
+            super()._write(entry)
+        finally:  # also where Ctrl-C comes when it is on the disk
+            if self._journal is not None and self._journal.position > written:
+                self._snapshots.note(entry)
 
     def _change(self, entry: Entry) -> Callable[[], None]:
         if entry.kind != "reseed":
@@ -362,11 +370,12 @@ class Optimizer(Ledger):
         Asking again gives the same suggestions. Where it does not (another version, another machine) the recorded ones
         stand, and nothing is asked again from there on: the model sees what was told when it is next asked.
         """
-        found = self._snapshots.latest(entries)
+        for entry in entries:
+            self._snapshots.note(entry)
+        found = self._snapshots.restore(entries)
         if found is not None:
-            index, restore = found
+            index, (self.last_ask_seconds, self._iteration_seconds) = found
             self._book(entries[:index])
-            self.last_ask_seconds, self._iteration_seconds = restore()
             entries = entries[index + 1 :]
         same = True
         for entry in entries:

@@ -2,15 +2,19 @@
 
 A snapshot is a shortcut, not a record: whatever was asked and told stands in the journal without it. It is of use to
 the very build of the package that took it; to any other, and where the file is cut before it, asking again is the way.
+So it is where a digest in it, of what it holds and of every entry before it, is not that of what is read: it was
+edited, or an entry before it was, or is left out.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -21,6 +25,8 @@ from gssbo.proposals import Proposals
 from gssbo.strategy import Strategy
 
 __all__ = ["Snapshots"]
+
+Digest: TypeAlias = "hashlib.blake2b"
 
 LEAST, SHARE = 500, 0.25  # suggestions since the last, and their share of those before
 LEAST_AT_END = 100
@@ -50,6 +56,11 @@ class Snapshots:
         self._known = [*known, *generators]
         self._n_kept = self._n_resumed = 0  # suggestions at the last snapshot, and when the run was taken up
         self._possible = True
+        self._entries = hashlib.blake2b(digest_size=16)
+
+    def note(self, entry: Entry) -> None:
+        """Take note of an entry of the journal, each of them once, in their order."""
+        _fold(self._entries, entry)
 
     def due(self, *, at_end: bool = False) -> bool:
         """Whether enough was suggested since the last one."""
@@ -67,23 +78,25 @@ class Snapshots:
         except TypeError:  # something of the user's own: a surrogate, say
             self._possible = False
             return None
-        generators = [state_of(generator) for generator in self._generators]
-        return Entry("snapshot", state={"build": build(), "generators": generators, "parts": written})
+        state = {"build": build(), "generators": [state_of(each) for each in self._generators], "parts": written}
+        return Entry("snapshot", state={"digest": _sealed(self._entries, state), **state})
 
-    def latest(self, entries: Sequence[Entry]) -> tuple[int, Callable[[], Any]] | None:
-        """Index of the newest that is of use, and what brings it back and returns its `extra`.
+    def restore(self, entries: Sequence[Entry]) -> tuple[int, Any] | None:
+        """Bring back the newest that is of use; return its index and its `extra`, or None with nothing changed.
 
-        What was known when it was taken has to be booked before that is called.
+        What was known when it was taken is yet to be booked.
         """
-        for index in range(len(entries) - 1, -1, -1):
-            state = entries[index].state
-            if entries[index].kind != "snapshot" or state.get("build") != build():
-                continue
-            try:
-                parts = decode(state["parts"], self._known)
-                return index, functools.partial(self._restore, parts, state["generators"])
-            except (ValueError, KeyError, TypeError, AttributeError, ImportError, IndexError):
-                continue
+        digest, seals = hashlib.blake2b(digest_size=16), {}
+        for index, entry in enumerate(entries):
+            if entry.kind == "snapshot":
+                seals[index] = digest.copy()
+            _fold(digest, entry)
+        for index, seal in reversed(seals.items()):
+            # Whatever is wrong with a file that others can write, asking again is right.
+            with contextlib.suppress(Exception):
+                state = dict(entries[index].state)
+                if state.pop("digest") == _sealed(seal, state) and state["build"] == build():
+                    return index, self._restore(decode(state["parts"], self._known), state["generators"])
         return None
 
     def resumed(self) -> None:
@@ -91,12 +104,44 @@ class Snapshots:
         self._n_resumed = self._proposals.n_suggested
 
     def _restore(self, parts: dict[str, Any], generators: Sequence[Any]) -> Any:
-        for generator, state in zip(self._generators, generators, strict=True):
-            set_state(generator, state)
-        vars(self._strategy).update(parts["strategy"])
-        self._proposals.counts = parts["counts"]
-        self._n_kept = self._proposals.n_suggested
-        return parts["extra"]
+        before = [state_of(generator) for generator in self._generators]
+        strategy, counts = dict(vars(self._strategy)), self._proposals.counts
+        try:
+            for generator, state in zip(self._generators, generators, strict=True):
+                set_state(generator, state)
+            vars(self._strategy).update(parts["strategy"])
+            self._proposals.counts = parts["counts"]
+            self._n_kept = self._proposals.n_suggested
+            return parts["extra"]
+        except Exception:
+            for generator, state in zip(self._generators, before, strict=True):
+                set_state(generator, state)
+            vars(self._strategy).clear()
+            vars(self._strategy).update(strategy)
+            self._proposals.counts = counts
+            raise
+
+
+def _fold(digest: Digest, entry: Entry) -> None:
+    """Add an entry to a digest; the same bits whether it was just made or read."""
+    if entry.kind == "snapshot":  # compacting leaves others out
+        return
+    digest.update(json.dumps([entry.kind, *entry.ids, entry.prior]).encode())
+    if entry.rows is not None:
+        digest.update(entry.rows.tobytes())
+    if entry.y is not None:
+        digest.update(np.where(np.isnan(entry.y), np.nan, entry.y).tobytes())
+    if entry.noise_std is not None:
+        digest.update(entry.noise_std.tobytes())
+    if entry.state is not None:
+        digest.update(json.dumps(entry.state).encode())
+
+
+def _sealed(entries: Digest, state: dict[str, Any]) -> str:
+    """Digest of a snapshot behind entries of which there is one."""
+    digest = entries.copy()
+    digest.update(json.dumps(state).encode())
+    return digest.hexdigest()
 
 
 @functools.cache

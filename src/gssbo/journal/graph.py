@@ -153,7 +153,10 @@ class _Reader:
             case "dict":
                 return {self.read(key): self.read(each) for key, each in content}
             case "named":
-                return _class(content)(*[self.read(each) for each in written["fields"]])
+                found = _class(content)
+                if not (issubclass(found, tuple) and hasattr(found, "_fields")):  # calling others may do anything
+                    raise ValueError(f"named tuples alone are made by calling their class, got {content!r}")
+                return found(*[self.read(each) for each in written["fields"]])
             case "object":
                 found = _class(content)
                 self._made[number] = made = found.__new__(found)  # before what is in it, which may name it

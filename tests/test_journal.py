@@ -264,7 +264,7 @@ def test_what_is_no_journal_is_refused(tmp_path):
     path.write_text('{"gssbo":99}\n')
     with pytest.raises(JournalError, match="format 99"):
         fresh(path)
-    with pytest.raises(JournalError, match="file that can be written"):
+    with pytest.raises(JournalError, match="must be a regular file"):
         fresh(tmp_path)
     with pytest.raises(JournalError, match="file that can be written"):
         fresh(tmp_path / "none" / "run.jsonl")

@@ -14,7 +14,7 @@ from gssbo.exceptions import JournalError
 from gssbo.journal import Journal
 from gssbo.journal.generators import make_generator, plain_state, seed_of
 from gssbo.journal.header import describe_run
-from gssbo.journal.plain import RowCodec
+from gssbo.journal.plain import RowCodec, plain_number
 from gssbo.space import Space
 
 __all__ = ["open_journal", "plain_options", "set_states", "states_of"]
@@ -26,10 +26,13 @@ def plain_options(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    if value is None or isinstance(value, str | bool | int | float):
+    if isinstance(value, float):
+        return plain_number(value)
+    if value is None or isinstance(value, str | bool | int):
         return value
     if isinstance(value, np.generic):
-        return value.item()
+        item = value.item()
+        return plain_number(item) if isinstance(item, float) else item
     if isinstance(value, Mapping):
         return {str(key): _plain(each) for key, each in value.items()}
     kind = value if isinstance(value, type) or callable(value) else type(value)

@@ -12,6 +12,7 @@ from gssbo.exceptions import JournalError
 from gssbo.journal.header import space_of
 from gssbo.journal.journal import Scan
 from gssbo.journal.lock import Lock
+from gssbo.journal.place import check_path, refuse_special
 from gssbo.journal.plain import RowCodec
 
 __all__ = ["compact"]
@@ -49,9 +50,10 @@ def compact(path: str | os.PathLike[str], *, skip_damaged: bool = False) -> tupl
     >>> after < before, gssbo.Optimizer([(-1.0, 1.0)], rng=0, journal=path).n_told
     (True, 500)
     """
-    path = Path(os.path.realpath(path))  # a link goes on pointing at it
+    path = Path(os.path.realpath(check_path("path", path)))  # a link goes on pointing at it
     new: Path | None = None
     try:
+        refuse_special(path)
         lock = Lock(path)
     except OSError as error:
         raise JournalError(f"{path} cannot be written ({error})") from error
@@ -60,10 +62,10 @@ def compact(path: str | os.PathLike[str], *, skip_damaged: bool = False) -> tupl
         scan = Scan(path, data, skip_damaged=skip_damaged)
         if scan.header is None:
             raise JournalError(f"{path} is empty: the run has not begun")
-        lines = scan.whole(RowCodec(space_of(scan.header)))
+        lines = scan.whole(RowCodec(space_of(scan.header, str(path))))
         last = max((number for number, (_, entry) in enumerate(lines) if entry.kind == "snapshot"), default=-1)
         kept = [line for number, (line, entry) in enumerate(lines) if entry.kind != "snapshot" or number == last]
-        text = b"".join(line + b"\n" for line in (data.partition(b"\n")[0], *kept))
+        text = b"".join(line + b"\n" for line in (scan.first_line, *kept))
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f"{path.name}.", suffix=".new", delete=False) as file:
             new = Path(file.name)
             file.write(text)

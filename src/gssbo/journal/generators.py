@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-__all__ = ["make_generator", "plain_state", "seed_of", "set_state", "state_of"]
+from gssbo.journal.plain import shown
+
+__all__ = ["check_seed", "check_states", "make_generator", "plain_state", "seed_of", "set_state", "state_of"]
+
+SOURCES = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
+LARGEST_POOL = 1_024  # of NumPy's hash of a seed, whose time grows with its square; 4 by default
+LARGEST = {"pos": 624, "buffer_pos": 4, "has_uint32": 1}  # places in tables, which NumPy does not check
 
 
 def seed_of(generator: np.random.Generator) -> dict[str, Any]:
@@ -64,6 +70,48 @@ def make_generator(written: Mapping[str, Any]) -> np.random.Generator:
     if "state" in written:
         generator.bit_generator.state = written["state"]
     return generator
+
+
+def check_seed(written: Any) -> None:
+    """Raise a ValueError unless this is what `seed_of` returns."""
+    if not isinstance(written, dict) or written.keys() != {"bit_generator", "entropy", "spawn_key", "pool_size"}:
+        raise ValueError("a generator has a bit_generator, an entropy, a spawn_key and a pool_size")
+    if written["bit_generator"] not in SOURCES:
+        raise ValueError(f"bit_generator must be one of {', '.join(SOURCES)}, got {shown(written['bit_generator'])}")
+    entropy, key, size = written["entropy"], written["spawn_key"], written["pool_size"]
+    if not all(type(each) is int and each >= 0 for each in (entropy if isinstance(entropy, list) else [entropy])):
+        raise ValueError(f"entropy must be whole numbers from 0, got {shown(entropy)}")
+    if not isinstance(key, list) or not all(type(each) is int and 0 <= each < 2**32 for each in key):
+        raise ValueError(f"spawn_key must be a list of whole numbers of 32 bits, got {shown(key)}")
+    if type(size) is not int or not 4 <= size <= LARGEST_POOL:
+        raise ValueError(f"pool_size must be a whole number from 4 to {LARGEST_POOL}, got {shown(size)}")
+
+
+def check_states(states: Any, seeds: Sequence[Mapping[str, Any]]) -> None:
+    """Raise a ValueError unless these are states, by `plain_state`, of generators made of these seeds.
+
+    Examples
+    --------
+    >>> ours = np.random.default_rng(3)
+    >>> check_states([plain_state(ours)], [seed_of(ours)])
+    >>> check_states([], [seed_of(ours)])
+    Traceback (most recent call last):
+    ValueError: state must hold one state a generator (1), got []
+    """
+    if not isinstance(states, list) or len(states) != len(seeds):
+        raise ValueError(f"state must hold one state a generator ({len(seeds)}), got {shown(states)}")
+    for state, seed in zip(states, seeds, strict=True):
+        generator = np.random.Generator(getattr(np.random, seed["bit_generator"])(0))
+        try:
+            generator.bit_generator.state = state
+            places = {**state, **state["state"]}
+            stands = plain_state(generator) == state and all(
+                0 <= places.get(name, 0) <= last for name, last in LARGEST.items()
+            )
+        except (ValueError, TypeError, KeyError, AttributeError, IndexError, OverflowError):
+            stands = False
+        if not stands:
+            raise ValueError(f"state must hold states of {seed['bit_generator']}, got {shown(state)}")
 
 
 def set_state(generator: np.random.Generator, written: Mapping[str, Any]) -> None:

@@ -7,12 +7,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from gssbo.exceptions import JournalError
-from gssbo.journal.plain import Unread, describe_constraint, describe_parameter
+from gssbo.journal.generators import check_seed
+from gssbo.journal.plain import Unread, describe_constraint, describe_parameter, parse_json, shown
 from gssbo.space import Categorical, Integer, Real, Space
 
-__all__ = ["FORMAT", "check_header", "describe_run", "parse_header", "space_of"]
+__all__ = ["BEGINNING", "FORMAT", "check_header", "describe_run", "parse_header", "space_of"]
 
 FORMAT = 1
+BEGINNING = f'{{"gssbo":{FORMAT},"version":"'.encode()  # the first bytes of every journal
+MARK = b"\xef\xbb\xbf"  # that some editors put before UTF-8
+N_GENERATORS = 4
+NUMERIC = {"kind", "low", "high", "log", "step"}
 
 
 def describe_run(space: Space, options: Mapping[str, Any], rng: list[dict[str, Any]], version: str) -> dict[str, Any]:
@@ -40,16 +45,82 @@ def parse_header(line: bytes, path: str) -> dict[str, Any]:
     Raises
     ------
     JournalError
-        If it is no header, or of a later format.
+        If it is no header, or of a later format, or what is in it cannot be of a run.
     """
     try:
-        header: Any = json.loads(line)
-        known = header["gssbo"]
-    except (ValueError, KeyError, TypeError):
-        raise JournalError(f"{path} must be a journal of gssbo, got a first line that is no header") from None
-    if known != FORMAT:
-        raise JournalError(f"{path} has format {known}, and this version of gssbo reads format {FORMAT}")
-    return dict(header)
+        header: Any = parse_json(line.removeprefix(MARK))
+    except ValueError:
+        header = None
+    if not isinstance(header, dict) or type(header.get("gssbo")) is not int:
+        raise JournalError(f"{path} must be a journal of gssbo, got a first line that is no header")
+    if header["gssbo"] != FORMAT:
+        raise JournalError(
+            f"{path} has format {shown(header['gssbo'])}, and this version of gssbo reads format {FORMAT}"
+        )
+    try:
+        _check_form(header)
+    except (ValueError, RecursionError) as error:
+        raise JournalError(f"{path} is damaged in line 1, its header ({error}); nothing was changed") from error
+    return header
+
+
+def _check_form(header: dict[str, Any]) -> None:
+    for name, kind in (("version", str), ("space", list), ("options", dict), ("rng", list)):
+        if not isinstance(header.get(name), kind):
+            raise ValueError(f"{name} must be {FORMS[kind]}, got {shown(header.get(name))}")
+    if not header["space"]:
+        raise ValueError("space must hold parameters, got []")
+    for i, found in enumerate(header["space"]):
+        try:
+            _check_parameter(found)
+        except ValueError as error:
+            raise ValueError(f"space[{i}]: {error}") from None
+    names = [found["name"] for found in header["space"] if "name" in found]
+    if names and len(set(names)) < len(header["space"]):
+        raise ValueError(f"names must be one a parameter, all different, got {shown(names)}")
+    constraints = header.get("constraints", [])  # none in the first versions
+    if not isinstance(constraints, list) or not all(
+        isinstance(each, dict) and isinstance(each.get("kind"), str) for each in constraints
+    ):
+        raise ValueError(f"constraints must be a list of objects with a kind, got {shown(constraints)}")
+    for name, flag in (
+        ("maximize", header["options"].get("maximize", False)),
+        ("left_out", header.get("left_out", False)),
+    ):
+        if type(flag) is not bool:
+            raise ValueError(f"{name} must be true or false, got {shown(flag)}")
+    if len(header["rng"]) != N_GENERATORS:
+        raise ValueError(f"rng must hold {N_GENERATORS} generators, got {len(header['rng'])}")
+    for i, found in enumerate(header["rng"]):
+        try:
+            check_seed(found)
+        except ValueError as error:
+            raise ValueError(f"rng[{i}]: {error}") from None
+
+
+FORMS = {str: "text", list: "a list", dict: "an object"}
+
+
+def _check_parameter(found: Any) -> None:
+    if not isinstance(found, dict) or found.get("kind") not in ("Real", "Integer", "Categorical"):
+        raise ValueError(f"a parameter has a kind, Real, Integer or Categorical, got {shown(found)}")
+    if not isinstance(found.get("name", ""), str):
+        raise ValueError(f"name must be text, got {shown(found['name'])}")
+    fields = {"kind", "values"} if found["kind"] == "Categorical" else NUMERIC
+    if found.keys() - {"name"} != fields:
+        raise ValueError(f"{found['kind']} has {', '.join(sorted(fields))}, got {', '.join(sorted(found))}")
+    if found["kind"] != "Categorical":
+        _parameter(found)
+    elif not isinstance(found["values"], list) or not all(map(_is_category, found["values"])):
+        raise ValueError(f"values must be a list of text, numbers, true, false or null, got {shown(found['values'])}")
+
+
+def _is_category(value: Any) -> bool:
+    if not isinstance(value, dict):
+        return not isinstance(value, list)
+    if value.keys() == {"tuple"}:
+        return isinstance(value["tuple"], list) and all(map(_is_category, value["tuple"]))
+    return value.keys() == {"repr"} and isinstance(value["repr"], str)
 
 
 def check_header(header: Mapping[str, Any], expected: Mapping[str, Any], path: str) -> None:
@@ -79,8 +150,13 @@ def _check_constraints(then: Any, now: Any, path: str) -> None:
             raise JournalError(f"{path} was begun with another constraints[{i}]: {_text(old)}, got {_text(new)}")
 
 
-def space_of(header: Mapping[str, Any]) -> Space:
+def space_of(header: Mapping[str, Any], path: str = "the journal") -> Space:
     """Return the space of a header; categories that JSON does not have stand as text there.
+
+    Raises
+    ------
+    JournalError
+        If there is none: of two categories, one is the text that stands for the other.
 
     Examples
     --------
@@ -88,9 +164,12 @@ def space_of(header: Mapping[str, Any]) -> Space:
     >>> space_of(header)
     Space(n: Integer(low=1, high=4, log=False, step=1), c: Categorical(values=('u', 'v')))
     """
-    parameters = [_parameter(each) for each in header["space"]]
     names = [each.get("name") for each in header["space"]]
-    return Space(parameters if None in names else dict(zip(names, parameters, strict=True)))
+    try:
+        parameters = [_parameter(each) for each in header["space"]]
+        return Space(parameters if None in names else dict(zip(names, parameters, strict=True)))
+    except ValueError as error:
+        raise JournalError(f"{path} has a space that cannot be made here ({error})") from error
 
 
 def _parameter(found: Mapping[str, Any]) -> Real | Integer | Categorical:
@@ -98,7 +177,7 @@ def _parameter(found: Mapping[str, Any]) -> Real | Integer | Categorical:
         return Categorical(tuple(_category(value) for value in found["values"]))
     options = {"log": found["log"], "step": found["step"]}
     if found["kind"] == "Real":
-        return Real(float(found["low"]), float(found["high"]), **options)
+        return Real(found["low"], found["high"], **options)
     return Integer(found["low"], found["high"], **options)
 
 

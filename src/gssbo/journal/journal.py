@@ -14,10 +14,13 @@ from gssbo._validation import check_flag
 from gssbo._warning import warn
 from gssbo.entry import Entry
 from gssbo.exceptions import JournalError, JournalWarning
-from gssbo.journal.header import check_header, parse_header
+from gssbo.journal.generators import check_states
+from gssbo.journal.header import BEGINNING, check_header, parse_header
 from gssbo.journal.lines import read_line, read_lines, write_line
 from gssbo.journal.lock import Lock
-from gssbo.journal.plain import RowCodec
+from gssbo.journal.numbering import Numbering
+from gssbo.journal.place import check_path, refuse_special
+from gssbo.journal.plain import RowCodec, parse_json
 
 __all__ = ["Journal", "Scan"]
 
@@ -50,7 +53,8 @@ class Journal:
     Notes
     -----
     A process that is killed while it writes leaves half a line at the end: that was not told yet, and the next entry
-    takes its place. Opening and closing a journal changes none of its bytes.
+    takes its place. A last line that lacks nothing but its end is whole. Opening and closing a journal changes none of
+    its bytes.
 
     Examples
     --------
@@ -71,15 +75,13 @@ class Journal:
         skip_damaged: bool = False,
         snapshots: bool = True,
     ) -> None:
-        try:
-            self.path = Path(os.fspath(path))
-        except TypeError:
-            raise ValueError(f"journal must be a path or a gssbo.journal.Journal, got {path!r}") from None
+        self.path = check_path("journal", path)
         self.sync = check_flag("sync", sync)
         self.skip_damaged = check_flag("skip_damaged", skip_damaged)
         self.snapshots = check_flag("snapshots", snapshots)
         self._descriptor = -1
         self._position = 0  # the end of the last whole line
+        self._before = b""  # what is to be written before the next entry
         self._pid = 0
 
     def open(self, codec: RowCodec, header: Mapping[str, Any]) -> tuple[dict[str, Any], list[Entry]]:
@@ -97,6 +99,7 @@ class Journal:
         self._codec = codec
         with contextlib.ExitStack() as undo:
             try:
+                refuse_special(self.path)
                 self._lock = Lock(self.path)
                 undo.callback(self._lock.release)
                 flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)
@@ -107,10 +110,10 @@ class Journal:
             scan = Scan(self.path, self._read_all(), skip_damaged=self.skip_damaged)
             self._position, self._pid = scan.end, os.getpid()
             self._digest = hashlib.blake2b(scan.data[: scan.end], digest_size=16)
-            self._header = b""
+            self._before = scan.missing
             if scan.header is None:
                 # Written with the first entry, so that a run that never began leaves nothing behind.
-                self._header = json.dumps(header, separators=(",", ":"), allow_nan=False).encode() + b"\n"
+                self._before = json.dumps(header, separators=(",", ":"), allow_nan=False).encode() + b"\n"
             else:
                 check_header(scan.header, header, str(self.path))
             entries = scan.entries(codec)
@@ -144,8 +147,7 @@ class Journal:
             raise JournalError(f"{self.path} is closed: nothing more can be asked or told with it")
         if os.getpid() != self._pid:
             raise JournalError(f"{self.path} belongs to process {self._pid}, of which this one is a copy")
-        self._write(self._header + write_line(entry, self._codec))
-        self._header = b""
+        self._write(self._before + write_line(entry, self._codec))
 
     def close(self) -> None:
         """Close the file and let others write it; once more does nothing."""
@@ -177,7 +179,7 @@ class Journal:
                 os.fsync(self._descriptor)
             digest = self._digest.copy()
             digest.update(line)
-            self._digest = digest
+            self._digest, self._before = digest, b""
             self._position = start + len(line)
         except OSError as error:
             self._take_back(start)
@@ -208,19 +210,39 @@ class Scan:
         None where the file is empty, or a first line was never finished.
     end : int
         The end of the last whole line.
+    missing : bytes
+        What that line lacks: an editor may have taken the end of the last one.
+
+    Raises
+    ------
+    JournalError
+        If they are not those of a journal, or of none that was begun.
     """
 
     def __init__(self, path: Path, data: bytes, *, skip_damaged: bool = False) -> None:
-        self._path, self._skip = path, skip_damaged
+        self._path, self._skip, self._left_out = path, skip_damaged, False
         self.data = data
-        self.end = data.rfind(b"\n") + 1
-        if self.end < len(data):
+        *self._lines, tail = data.split(b"\n")
+        self.end, self.missing = len(data) - len(tail), b""
+        if _is_object(tail):
+            self._lines.append(tail)
+            self.end, self.missing = len(data), b"\n"
+        elif tail:
+            if not (self._lines or tail.startswith(BEGINNING) or BEGINNING.startswith(tail)):
+                raise JournalError(f"{path} must be a journal of gssbo, got a first line that is no header")
             warn(
                 f"{path} ends in half a line, which is left out: what it was to hold had not been told yet",
                 JournalWarning,
             )
-        self._lines = data[: self.end].split(b"\n")[:-1]
         self.header = parse_header(self._lines[0], str(path)) if self._lines else None
+
+    @property
+    def first_line(self) -> bytes:
+        """The header as it is to stand before the lines that were read: it says whether there were others."""
+        assert self.header is not None
+        if not self._left_out:
+            return self._lines[0]
+        return json.dumps(self.header | {"left_out": True}, separators=(",", ":"), allow_nan=False).encode()
 
     def entries(self, codec: RowCodec) -> list[Entry]:
         """Read them.
@@ -228,24 +250,53 @@ class Scan:
         Raises
         ------
         JournalError
-            At the first line that is damaged, unless those are skipped; the message has its number.
+            At the first line that is damaged, or says what cannot be after those before, unless such are skipped; the
+            message has its number.
         """
         return [entry for _, entry in self.whole(codec)]
 
     def whole(self, codec: RowCodec) -> list[tuple[bytes, Entry]]:
         """Lines behind the header with what they say; see `entries`."""
+        if self.header is None:
+            return []
         lines = self._lines[1:]
-        with contextlib.suppress(ValueError, KeyError, TypeError, OverflowError):
-            return list(zip(lines, read_lines(lines, codec), strict=True))
-        found = []  # one of them is damaged: which?
+        with contextlib.suppress(ValueError, RecursionError):
+            entries = read_lines(lines, codec)
+            numbering = self._numbering()
+            for entry in entries:
+                self._check(entry, numbering)
+            return list(zip(lines, entries, strict=True))
+        found, numbering = [], self._numbering()  # one of them is damaged: which?
         for number, line in enumerate(lines, start=2):
             try:
-                found.append((line, read_line(line, codec)))
-            except (ValueError, KeyError, TypeError, OverflowError) as error:
+                entry = read_line(line, codec)
+                self._check(entry, numbering)
+            except (ValueError, RecursionError) as error:
                 if not self._skip:
                     raise JournalError(
                         f"{self._path} is damaged in line {number} ({error}); nothing was changed. "
                         f"{SKIPPING} goes on without that line"
                     ) from error
                 warn(f"{self._path}: line {number} is damaged and left out", JournalWarning)
+                self._left_out = True
+                numbering.allow_gaps()
+            else:
+                found.append((line, entry))
         return found
+
+    def _numbering(self) -> Numbering:
+        return Numbering(gaps=self.header is not None and self.header.get("left_out", False))
+
+    def _check(self, entry: Entry, numbering: Numbering) -> None:
+        """Whether an entry can be, in this run and after those before."""
+        numbering.enter(entry)
+        if entry.kind == "reseed" and self.header is not None:
+            check_states(entry.state, self.header["rng"])
+
+
+def _is_object(line: bytes) -> bool:
+    """Whether a line is whole: no part of an object is one."""
+    try:
+        return isinstance(parse_json(line), dict)
+    except ValueError:
+        return False

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from gssbo._typing import FloatArray
 from gssbo.entry import KINDS, Entry
-from gssbo.journal.plain import RowCodec, plain_number, real_number
+from gssbo.journal.plain import RowCodec, parse_json, plain_number, shown
 from gssbo.space import Rows
 
 __all__ = ["read_line", "read_lines", "write_line"]
+
+NEEDED = {
+    "ask": {"id"},
+    "announce": {"id"},
+    "enqueue": set(),
+    "tell": {"y"},
+    "forget": {"id"},
+    "reseed": {"state"},
+    "snapshot": {"state"},
+}
+MORE = {"ask": {"seconds"}, "tell": {"id", "noise_std", "prior"}}
+WITH_POINTS = ("ask", "announce", "enqueue", "tell")
 
 
 def write_line(entry: Entry, codec: RowCodec) -> bytes:
@@ -50,11 +62,11 @@ def read_line(line: bytes, codec: RowCodec) -> Entry:
 
     Raises
     ------
-    ValueError, KeyError, TypeError
-        If it is not one.
+    ValueError
+        If it is not one that `write_line` writes.
     """
     kind, fields = _parsed(line)
-    return _entry(kind, fields, None if fields[kind] is None else codec.read(fields[kind]))
+    return _entry(kind, fields, codec.read(fields[kind]) if kind in WITH_POINTS else None)
 
 
 def read_lines(lines: Sequence[bytes], codec: RowCodec) -> list[Entry]:
@@ -62,7 +74,7 @@ def read_lines(lines: Sequence[bytes], codec: RowCodec) -> list[Entry]:
 
     Raises
     ------
-    ValueError, KeyError, TypeError
+    ValueError
         If one of them is not one.
     """
     parsed = [_parsed(line) for line in lines]
@@ -77,22 +89,76 @@ def read_lines(lines: Sequence[bytes], codec: RowCodec) -> list[Entry]:
 
 
 def _parsed(line: bytes) -> tuple[str, dict[str, Any]]:
-    fields = json.loads(line)
+    """Kind and fields of a line: the right fields, points in a list."""
+    fields = parse_json(line)
     if not isinstance(fields, dict):
-        raise TypeError("an entry is an object")
+        raise ValueError("an entry is an object")
     kind = next(iter(fields), "")
     if kind not in KINDS:
-        raise ValueError(f"entries are {', '.join(KINDS)}, got {kind!r}")
+        raise ValueError(f"entries are {', '.join(KINDS)}, got {shown(kind)}")
+    given = fields.keys() - {kind}
+    if missing := NEEDED[kind] - given:
+        raise ValueError(f"an entry {kind} has a field {min(missing)}")
+    if given != NEEDED[kind] and (unknown := given - NEEDED[kind] - MORE.get(kind, set())):
+        raise ValueError(f"an entry {kind} has no field {shown(min(unknown))}")
+    points = fields[kind]
+    if kind in WITH_POINTS:
+        if type(points) is not list or not points:
+            raise ValueError(f"an entry {kind} has a list of points, got {shown(points)}")
+    elif points is not None:
+        raise ValueError(f"an entry {kind} has no points, got {shown(points)}")
     return kind, fields
 
 
 def _entry(kind: str, fields: dict[str, Any], rows: Rows | None) -> Entry:
-    y = None if "y" not in fields else np.array([real_number(value) for value in fields["y"]])
-    count = 0 if rows is None else len(rows)
-    ids: tuple[int | None, ...] = tuple(fields.get("id", (None,) * (count if kind == "tell" else 0)))
-    noise: FloatArray | None = np.array(fields["noise_std"], dtype=float) if "noise_std" in fields else None
-    if kind == "tell" and not (rows is not None and y is not None and len(y) == len(rows) == len(ids)):
-        raise ValueError("a tell has a value and an id for each point")
-    return Entry(
-        kind, rows, ids, y, noise, bool(fields.get("prior", False)), fields.get("seconds"), fields.get("state")
-    )
+    y = noise = seconds = None
+    count = None if rows is None else len(rows)
+    if "y" in fields:
+        y = np.array(_numbers("y", fields["y"], count, failures=True))
+    if "noise_std" in fields:
+        noise = np.array(_numbers("noise_std", fields["noise_std"], count))
+        if noise.min() < 0.0:
+            raise ValueError(f"noise_std must be at least 0, got {noise.min()}")
+    if "seconds" in fields:
+        (seconds,) = _numbers("seconds", [fields["seconds"]], 1)
+        if seconds < 0.0:
+            raise ValueError(f"seconds must be at least 0, got {seconds}")
+    prior = fields.get("prior", False)
+    if type(prior) is not bool:
+        raise ValueError(f"prior must be true or false, got {shown(prior)}")
+    ids: tuple[int | None, ...] = (None,) * len(y) if y is not None else ()
+    if "id" in fields:
+        ids = _ids(fields["id"], count, unknown=kind == "tell")
+    state = fields.get("state")
+    if kind == "snapshot" and not isinstance(state, dict):
+        raise ValueError(f"state must be an object, got {shown(state)}")
+    return Entry(kind, rows, ids, y, noise, prior, seconds, state)
+
+
+def _numbers(name: str, values: Any, count: int | None, *, failures: bool = False) -> list[float]:
+    """Finite numbers, one a point; or null, which is NaN, for a failure."""
+    if type(values) is not list or len(values) != count:
+        raise ValueError(f"{name} must hold one number a point ({count}), got {shown(values)}")
+    allowed = {float, int, type(None)} if failures else {float, int}
+    if not allowed.issuperset(map(type, values)):
+        wrong = next(value for value in values if type(value) not in allowed)
+        raise ValueError(f"{name} must be a number{' or null' if failures else ''}, got {shown(wrong)}")
+    try:
+        numbers = [math.nan if value is None else float(value) for value in values]
+    except OverflowError:
+        raise ValueError(f"{name} must be finite, got {shown(values)}") from None
+    if math.inf in numbers or -math.inf in numbers:
+        raise ValueError(f"{name} must be finite, got {shown(numbers)}")
+    return numbers
+
+
+def _ids(values: Any, count: int | None, *, unknown: bool) -> tuple[int | None, ...]:
+    """Numbers of suggestions, one a point where there are points; null, if that may be, where a point answers none."""
+    if type(values) is not list or len(values) != (count or len(values) or 1):
+        raise ValueError(
+            f"id must hold {'some numbers' if count is None else f'one number a point ({count})'}, got {shown(values)}"
+        )
+    for value in values:
+        if not (type(value) is int and value >= 0) and not (unknown and value is None):
+            raise ValueError(f"id must be a whole number from 0, got {shown(value)}")
+    return tuple(values)

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any
+import reprlib
+from typing import Any, NoReturn
 
 import numpy as np
 from scipy.optimize import LinearConstraint, NonlinearConstraint
 
 from gssbo.exceptions import JournalError
 from gssbo.space import Categorical, Integer, Parameter, Real, Rows, Space
+from gssbo.space.parameter import Misfit
 
 __all__ = [
     "RowCodec",
     "Unread",
     "describe_constraint",
     "describe_parameter",
+    "parse_json",
     "plain_number",
     "plain_value",
-    "real_number",
+    "shown",
 ]
 
 
@@ -55,9 +58,41 @@ def plain_number(value: float) -> Any:
     return value if math.isfinite(value) else str(value)
 
 
-def real_number(value: Any) -> float:
-    """Return the float that `plain_number` wrote."""
-    return math.nan if value is None else float(value)
+def parse_json(text: bytes) -> Any:
+    """What strict JSON says.
+
+    Raises
+    ------
+    ValueError
+        If it is none, or holds a number that JSON does not have, or is nested too deeply.
+
+    Examples
+    --------
+    >>> parse_json(b'{"tell": [[0.5]]}')
+    {'tell': [[0.5]]}
+    """
+    try:
+        return _DECODER.decode(text.decode())
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f"JSON has no {name}")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_number)
+
+
+def shown(value: Any) -> str:
+    """A value as messages show it, however long or deep it is.
+
+    Examples
+    --------
+    >>> shown(10**4000)
+    '100000000000000000...0000000000000000000'
+    """
+    return reprlib.repr(value)
 
 
 def describe_parameter(parameter: Parameter) -> dict[str, Any]:
@@ -140,17 +175,18 @@ class RowCodec:
         columns = [self._written(i, column) for i, column in enumerate(self.space.columns(rows))]
         return [list(point) for point in zip(*columns, strict=True)]
 
-    def read(self, points: list[list[Any]]) -> Rows:
+    def read(self, points: list[Any]) -> Rows:
         """Rows of n lists of values.
 
         Raises
         ------
-        ValueError, KeyError, TypeError
-            If they are no points of the space.
+        ValueError
+            If they are no points of the space; nothing is converted from one type to another but 4 to 4.0.
         """
         d = self.space.n_parameters
-        if any(len(point) != d for point in points):
-            raise ValueError(f"points must have {d} values")
+        for point in points:
+            if type(point) is not list or len(point) != d:
+                raise ValueError(f"points must be lists of {d} values, got {shown(point)}")
         if not points:
             return self.space.empty()
         columns = [self._stored(i, column) for i, column in enumerate(zip(*points, strict=True))]
@@ -166,6 +202,21 @@ class RowCodec:
     def _stored(self, i: int, values: tuple[Any, ...]) -> Any:
         if i in self._categories:
             codes = self._categories[i][1]
-            return np.array([codes[json.dumps(value)] for value in values], dtype=np.int64)
+            found = [codes.get(json.dumps(value), -1) for value in values]
+            if -1 in found:
+                raise self._misfit(i, "be among the categories", values[found.index(-1)])
+            return np.array(found, dtype=np.int64)
         kind = self.space.parameters[i].resolved()
-        return kind.store(np.array(values, dtype=kind.dtype))
+        allowed, rule = ({int}, "be a whole number") if kind.dtype == "i8" else ({float, int}, "be a number")
+        if not allowed.issuperset(map(type, values)):
+            raise self._misfit(i, rule, next(value for value in values if type(value) not in allowed))
+        try:
+            return kind.store(np.array(values, dtype=kind.dtype))
+        except OverflowError:
+            raise self._misfit(i, "lie within bounds", max(values, key=abs)) from None
+        except Misfit as misfit:
+            raise self._misfit(i, misfit.rule, misfit.value) from None
+
+    def _misfit(self, i: int, rule: str, value: Any) -> ValueError:
+        label = i if self.space.names is None else repr(self.space.names[i])
+        return ValueError(f"values of parameter {label} must {rule}, got {shown(value)}")

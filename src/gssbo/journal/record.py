@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import warnings
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from gssbo.entry import Entry
 from gssbo.exceptions import JournalError, JournalWarning
 from gssbo.journal.header import space_of
 from gssbo.journal.journal import Scan
+from gssbo.journal.place import check_path, refuse_special
 from gssbo.journal.plain import RowCodec
 from gssbo.space import Space
 
@@ -40,18 +40,21 @@ def read_journal(path: str | os.PathLike[str], *, skip_damaged: bool = False) ->
     ------
     JournalError
         If there is none, or a line is damaged.
+    ValueError
+        If `path` is no path.
 
     Examples
     --------
     >>> import tempfile, gssbo
-    >>> path = Path(tempfile.mkdtemp()) / "run.jsonl"
+    >>> path = os.path.join(tempfile.mkdtemp(), "run.jsonl")
     >>> with gssbo.Optimizer({"a": (0.0, 1.0)}, journal=path) as opt:
     ...     opt.tell({"a": 0.5}, 2.0)
     ...     read_journal(path).entries[0].y
     array([2.])
     """
-    path = Path(path)
+    path = check_path("path", path)
     try:
+        refuse_special(path)
         data = path.read_bytes()
     except OSError as error:
         raise JournalError(f"{path} cannot be read ({error})") from error
@@ -61,5 +64,5 @@ def read_journal(path: str | os.PathLike[str], *, skip_damaged: bool = False) ->
         scan = Scan(path, data, skip_damaged=skip_damaged)
         if scan.header is None:
             raise JournalError(f"{path} is empty: the run has not begun")
-        space = space_of(scan.header)
+        space = space_of(scan.header, str(path))
         return Record(scan.header, space, scan.entries(RowCodec(space)))

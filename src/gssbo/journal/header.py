@@ -8,7 +8,7 @@ from typing import Any
 
 from gssbo.exceptions import JournalError
 from gssbo.journal.generators import check_seed
-from gssbo.journal.plain import Unread, describe_constraint, describe_parameter, parse_json, shown
+from gssbo.journal.plain import Unread, check_depth, describe_constraint, describe_parameter, parse_json, shown
 from gssbo.space import Categorical, Integer, Real, Space
 
 __all__ = ["BEGINNING", "FORMAT", "check_header", "describe_run", "parse_header", "space_of"]
@@ -58,8 +58,9 @@ def parse_header(line: bytes, path: str) -> dict[str, Any]:
             f"{path} has format {shown(header['gssbo'])}, and this version of gssbo reads format {FORMAT}"
         )
     try:
+        check_depth(header)
         _check_form(header)
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise JournalError(f"{path} is damaged in line 1, its header ({error}); nothing was changed") from error
     return header
 
@@ -131,13 +132,13 @@ def check_header(header: Mapping[str, Any], expected: Mapping[str, Any], path: s
     for i, (now, then) in enumerate(zip(ours, theirs, strict=True)):
         # As JSON has it: 1 and 1.0 differ, and so do two orders of the same categories.
         if json.dumps(now) != json.dumps(then):
-            label = repr(then.get("name", i))
+            label = _cut(repr(then.get("name", i)))
             raise JournalError(f"{path} was begun with another parameter {label}: {_text(then)}, got {_text(now)}")
     _check_constraints(header.get("constraints"), expected.get("constraints"), path)
     for name in {**header["options"], **expected["options"]}:
         then, now = header["options"].get(name), expected["options"].get(name)
         if json.dumps(now) != json.dumps(then):
-            raise JournalError(f"{path} was begun with {name}={then!r}, got {now!r}")
+            raise JournalError(f"{path} was begun with {name}={_cut(repr(then))}, got {_cut(repr(now))}")
 
 
 def _check_constraints(then: Any, now: Any, path: str) -> None:
@@ -189,5 +190,9 @@ def _category(value: Any) -> Any:
 
 def _text(parameter: Mapping[str, Any]) -> str:
     inside = ", ".join(f"{key}={value!r}" for key, value in parameter.items() if key not in ("kind", "name"))
-    name = f"{parameter['name']}: " if "name" in parameter else ""
-    return f"{name}{parameter['kind']}({inside})"
+    name = f"{_cut(parameter['name'])}: " if "name" in parameter else ""
+    return f"{name}{parameter['kind']}({_cut(inside)})"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= 400 else f"{text[:400]}..."

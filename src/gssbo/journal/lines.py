@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gssbo.entry import KINDS, Entry
-from gssbo.journal.plain import RowCodec, parse_json, plain_number, shown
+from gssbo.journal.plain import RowCodec, check_depth, parse_json, plain_number, shown
 from gssbo.space import Rows
 
 __all__ = ["read_line", "read_lines", "write_line"]
@@ -130,8 +130,10 @@ def _entry(kind: str, fields: dict[str, Any], rows: Rows | None) -> Entry:
     if "id" in fields:
         ids = _ids(fields["id"], count, unknown=kind == "tell")
     state = fields.get("state")
-    if kind == "snapshot" and not isinstance(state, dict):
-        raise ValueError(f"state must be an object, got {shown(state)}")
+    if kind == "snapshot":
+        if not isinstance(state, dict):
+            raise ValueError(f"state must be an object, got {shown(state)}")
+        check_depth(state)
     return Entry(kind, rows, ids, y, noise, prior, seconds, state)
 
 

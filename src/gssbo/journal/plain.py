@@ -17,6 +17,7 @@ from gssbo.space.parameter import Misfit
 __all__ = [
     "RowCodec",
     "Unread",
+    "check_depth",
     "describe_constraint",
     "describe_parameter",
     "parse_json",
@@ -24,6 +25,8 @@ __all__ = [
     "plain_value",
     "shown",
 ]
+
+DEEPEST = 200  # lists and objects in each other
 
 
 class Unread(str):
@@ -75,6 +78,28 @@ def parse_json(text: bytes) -> Any:
         return _DECODER.decode(text.decode())
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+
+
+def check_depth(value: Any) -> None:
+    """Raise a ValueError if a value of JSON is nested more deeply than what goes through it can follow.
+
+    Examples
+    --------
+    >>> check_depth(parse_json(b"[" * 300 + b"]" * 300))
+    Traceback (most recent call last):
+    ValueError: it is nested too deeply
+    """
+    level = [value]
+    for _ in range(DEEPEST):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, list | dict)
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+        if not level:
+            return
+    raise ValueError("it is nested too deeply")
 
 
 def _no_number(name: str) -> NoReturn:

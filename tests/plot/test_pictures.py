@@ -134,7 +134,7 @@ def test_importance_is_by_the_shortest_lengthscale(mixed):
     expected = {"lr": 1 / scales[0], "n": 1 / scales[1], "act": 1 / scales[2:5].min(), "fixed": 0.0}
     widths = [patch.get_width() for patch in axes.patches]
     assert widths == pytest.approx([expected[name] for name in names]) and widths == sorted(widths, reverse=True)
-    with pytest.raises(ValueError, match="fitted GaussianProcess"):
+    with pytest.raises(ValueError, match="GaussianProcess of the whole space that is fitted"):
         plot_importance(gssbo.Optimizer(SPACE, method="vecchia"))
 
 

@@ -50,7 +50,8 @@ def compact(path: str | os.PathLike[str], *, skip_damaged: bool = False) -> tupl
     >>> after < before, gssbo.Optimizer([(-1.0, 1.0)], rng=0, journal=path).n_told
     (True, 500)
     """
-    path = Path(os.path.realpath(check_path("path", path)))  # a link goes on pointing at it
+    path = check_path("path", path)
+    real = Path(os.path.realpath(path))  # a link goes on pointing at it
     new: Path | None = None
     try:
         refuse_special(path)
@@ -66,15 +67,15 @@ def compact(path: str | os.PathLike[str], *, skip_damaged: bool = False) -> tupl
         last = max((number for number, (_, entry) in enumerate(lines) if entry.kind == "snapshot"), default=-1)
         kept = [line for number, (line, entry) in enumerate(lines) if entry.kind != "snapshot" or number == last]
         text = b"".join(line + b"\n" for line in (scan.first_line, *kept))
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f"{path.name}.", suffix=".new", delete=False) as file:
+        with tempfile.NamedTemporaryFile(dir=real.parent, prefix=f"{real.name}.", suffix=".new", delete=False) as file:
             new = Path(file.name)
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        shutil.copymode(path, new)
-        new.replace(path)
+        shutil.copymode(real, new)
+        new.replace(real)
         new = None
-        _sync_folder(path.parent)
+        _sync_folder(real.parent)
     except OSError as error:
         raise JournalError(f"{path} could not be written anew ({error}); it is as it was") from error
     finally:

@@ -1,6 +1,5 @@
 """Snapshots in a journal: objects as JSON and back, when they are taken, when they are of use; compaction."""
 
-import hashlib
 import json
 import os
 from collections import deque
@@ -285,7 +284,7 @@ def test_a_state_that_cannot_be_taken_in_changes_nothing(soon):
     taken = other._snapshots.take((0.0, None))
     state = {key: value for key, value in taken.state.items() if key != "digest"}
     state["parts"]["dict"] = [pair for pair in state["parts"]["dict"] if pair[0] != "counts"]
-    entry = Entry("snapshot", state={"digest": snapshots._sealed(hashlib.blake2b(digest_size=16), state), **state})
+    entry = Entry("snapshot", state={"digest": snapshots._sealed(b"", state), **state})
     assert opt._snapshots.restore([entry]) is None  # whose seal is right
     np.testing.assert_array_equal(opt.ask(), other.ask())
 

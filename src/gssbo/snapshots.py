@@ -14,7 +14,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -25,8 +25,6 @@ from gssbo.proposals import Proposals
 from gssbo.strategy import Strategy
 
 __all__ = ["Snapshots"]
-
-Digest: TypeAlias = "hashlib.blake2b"
 
 LEAST, SHARE = 500, 0.25  # suggestions since the last, and their share of those before
 LEAST_AT_END = 100
@@ -56,11 +54,11 @@ class Snapshots:
         self._known = [*known, *generators]
         self._n_kept = self._n_resumed = 0  # suggestions at the last snapshot, and when the run was taken up
         self._possible = True
-        self._entries = hashlib.blake2b(digest_size=16)
+        self._entries = b""  # digest of them
 
     def note(self, entry: Entry) -> None:
         """Take note of an entry of the journal, each of them once, in their order."""
-        _fold(self._entries, entry)
+        self._entries = _behind(self._entries, entry)
 
     def due(self, *, at_end: bool = False) -> bool:
         """Whether enough was suggested since the last one."""
@@ -86,11 +84,11 @@ class Snapshots:
 
         What was known when it was taken is yet to be booked.
         """
-        digest, seals = hashlib.blake2b(digest_size=16), {}
+        digest, seals = b"", {}
         for index, entry in enumerate(entries):
             if entry.kind == "snapshot":
-                seals[index] = digest.copy()
-            _fold(digest, entry)
+                seals[index] = digest
+            digest = _behind(digest, entry)
         for index, seal in reversed(seals.items()):
             # Whatever is wrong with a file that others can write, asking again is right.
             with contextlib.suppress(Exception):
@@ -122,26 +120,24 @@ class Snapshots:
             raise
 
 
-def _fold(digest: Digest, entry: Entry) -> None:
-    """Add an entry to a digest; the same bits whether it was just made or read."""
+def _behind(before: bytes, entry: Entry) -> bytes:
+    """Digest of entries and one more; the same whether that was just made or read."""
     if entry.kind == "snapshot":  # compacting leaves others out
-        return
-    digest.update(json.dumps([entry.kind, *entry.ids, entry.prior]).encode())
+        return before
+    digest = hashlib.blake2b(before, digest_size=16)
+    digest.update(json.dumps([entry.kind, *entry.ids, entry.prior, entry.state]).encode())
     if entry.rows is not None:
         digest.update(entry.rows.tobytes())
     if entry.y is not None:
         digest.update(np.where(np.isnan(entry.y), np.nan, entry.y).tobytes())
     if entry.noise_std is not None:
         digest.update(entry.noise_std.tobytes())
-    if entry.state is not None:
-        digest.update(json.dumps(entry.state).encode())
+    return digest.digest()
 
 
-def _sealed(entries: Digest, state: dict[str, Any]) -> str:
-    """Digest of a snapshot behind entries of which there is one."""
-    digest = entries.copy()
-    digest.update(json.dumps(state).encode())
-    return digest.hexdigest()
+def _sealed(entries: bytes, state: dict[str, Any]) -> str:
+    """Digest of a snapshot behind entries whose digest that is."""
+    return hashlib.blake2b(entries + json.dumps(state).encode(), digest_size=16).hexdigest()
 
 
 @functools.cache

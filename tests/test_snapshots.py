@@ -17,6 +17,7 @@ from gssbo.entry import Entry
 from gssbo.exceptions import JournalError
 from gssbo.gp import GaussianProcess
 from gssbo.journal import Journal, compact, read_journal
+from gssbo.journal.generators import state_of
 from gssbo.journal.graph import decode, encode
 from gssbo.kernels import Kernel
 
@@ -125,6 +126,9 @@ def test_what_is_not_ours_is_refused(value):
         encode({"a": [value]})
 
 
+PAST_ITS_TABLE = {"bit_generator": "MT19937", "state": {"key": [0] * 624, "pos": 10**6}}
+
+
 @pytest.mark.parametrize(
     "written",
     [
@@ -134,6 +138,12 @@ def test_what_is_not_ours_is_refused(value):
         {"object": "gssbo.journal.journal:Path", "state": {}},
         {"named": "gssbo.journal.graph:encode", "fields": [1]},
         {"named": "gssbo.journal.lock:Lock", "fields": ["no.jsonl"]},
+        {"object": "gssbo.journal.lock:Lock", "state": {"dict": []}},
+        {"object": "gssbo.optimizer:Optimizer", "state": {"dict": []}},
+        {"object": "gssbo.cli.loop:Loop", "state": {"dict": []}},
+        {"named": "gssbo.journal.record:Record", "fields": [1, 2, 3]},
+        {"named": "gssbo.buffer:Buffer", "fields": [3]},
+        {"generator": state_of(np.random.Generator(np.random.MT19937(0))) | {"state": PAST_ITS_TABLE}},
         {"generator": {"bit_generator": "seed", "entropy": 0, "spawn_key": [], "pool_size": 4}},
         {"unknown": 1},
     ],
@@ -275,6 +285,77 @@ def test_those_behind_a_line_that_is_left_out_are_passed_over(tmp_path, soon, re
             assert opt.n_told == 25
             asked.append(opt.ask())
     np.testing.assert_array_equal(*asked)
+
+
+def changed(state, part, value):
+    state["parts"]["dict"] = [[name, value if name == part else each] for name, each in state["parts"]["dict"]]
+
+
+def more_children(state):
+    state["generators"][0]["n_spawned"] += 3
+    state["generators"][1]["state"] = {}
+
+
+def fewer_children(state):
+    state["generators"][3]["n_spawned"] = -1
+
+
+def many_children(state):
+    state["generators"][0]["n_spawned"] = 10**11
+
+
+def of_another_seed(state):
+    state["generators"][0]["entropy"] = 1
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        more_children,
+        fewer_children,
+        many_children,
+        of_another_seed,
+        lambda state: state["generators"].pop(),
+        lambda state: changed(state, "extra", None),
+        lambda state: changed(state, "extra", {"tuple": ["x", None]}),
+        lambda state: changed(state, "counts", {"tuple": ["a", None, -1]}),
+        lambda state: changed(state, "counts", {"tuple": [1, 2]}),
+        lambda state: changed(state, "strategy", {"dict": []}),
+        lambda state: changed(
+            state, "strategy", {"dict": [[name, 1] for name in vars(gssbo.Optimizer(BOX, rng=0)._strategy)]}
+        ),
+    ],
+)
+def test_what_is_wrong_under_a_right_seal_changes_nothing(spoil):
+    opt, other = (gssbo.Optimizer(BOX, n_init=5, rng=0) for _ in range(2))
+    run(opt, 12)
+    run(other, 12)
+    state = json.loads(json.dumps(other._snapshots.take((0.0, None)).state))
+    del state["digest"]
+    spoil(state)
+    entry = Entry("snapshot", state={"digest": snapshots._sealed(b"", state), **state})
+    before = [state_of(generator) for generator in opt._generators]
+    held, counts = dict(vars(opt._strategy)), opt._proposals.counts
+    assert opt._snapshots.restore([entry]) is None
+    assert [state_of(generator) for generator in opt._generators] == before
+    assert opt._proposals.counts == counts
+    assert vars(opt._strategy).keys() == held.keys()
+    assert all(vars(opt._strategy)[name] is each for name, each in held.items())
+    np.testing.assert_array_equal(opt.ask(), other.ask())
+
+
+@pytest.mark.parametrize("method", ["box", "portfolio", "lr-first", "mini-meta", "vecchia", "rembo", "hesbo", "turbo"])
+def test_all_methods_are_brought_back_without_asking(tmp_path, soon, monkeypatch, method):
+    path, options = tmp_path / "run.jsonl", {"method": method, "n_init": 5, "rng": 0}
+    with gssbo.Optimizer(BOX, journal=path, **options) as opt, gssbo.Optimizer(BOX, **options) as whole:
+        run(opt, 12)
+        run(whole, 12)
+        expected = whole.ask()
+    with monkeypatch.context() as patch:
+        patch.setattr(gssbo.Optimizer, "_repeats", lambda self, entry: pytest.fail("asked again"))
+        opt = gssbo.Optimizer(BOX, journal=path, **options)
+    with opt:
+        np.testing.assert_array_equal(opt.ask(), expected)
 
 
 def test_a_state_that_cannot_be_taken_in_changes_nothing(soon):

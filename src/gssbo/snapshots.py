@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from gssbo.entry import Entry
-from gssbo.journal.generators import set_state, state_of
+from gssbo.journal.generators import set_all, state_of
 from gssbo.journal.graph import decode, encode
 from gssbo.proposals import Proposals
 from gssbo.strategy import Strategy
@@ -102,22 +102,22 @@ class Snapshots:
         self._n_resumed = self._proposals.n_suggested
 
     def _restore(self, parts: dict[str, Any], generators: Sequence[Any]) -> Any:
-        before = [state_of(generator) for generator in self._generators]
-        strategy, counts = dict(vars(self._strategy)), self._proposals.counts
-        try:
-            for generator, state in zip(self._generators, generators, strict=True):
-                set_state(generator, state)
-            vars(self._strategy).update(parts["strategy"])
-            self._proposals.counts = parts["counts"]
-            self._n_kept = self._proposals.n_suggested
-            return parts["extra"]
-        except Exception:
-            for generator, state in zip(self._generators, before, strict=True):
-                set_state(generator, state)
-            vars(self._strategy).clear()
-            vars(self._strategy).update(strategy)
-            self._proposals.counts = counts
-            raise
+        """Check everything first, so that nothing is left to go wrong once the first part is changed."""
+        strategy, counts, (asked, iteration) = parts["strategy"], parts["counts"], parts["extra"]
+        if not vars(self._strategy).keys() <= strategy.keys() or not all(isinstance(name, str) for name in strategy):
+            raise ValueError("the snapshot lacks a part of the strategy")
+        for name, ours in vars(self._strategy).items():
+            if type(ours).__module__.startswith(__package__) and type(strategy[name]) is not type(ours):
+                raise ValueError(f"the snapshot's {name} is a {type(strategy[name]).__name__}")
+        if len(counts) != 3 or not all(type(count) is int and count >= 0 for count in counts):
+            raise ValueError("the snapshot's counts are no numbers")
+        if not isinstance(asked, int | float) or not isinstance(iteration, int | float | None):
+            raise ValueError("the snapshot's seconds are no numbers")
+        set_all(self._generators, generators)
+        vars(self._strategy).update(strategy)
+        self._proposals.counts = counts
+        self._n_kept = self._proposals.n_suggested
+        return asked, iteration
 
 
 def _behind(before: bytes, entry: Entry) -> bytes:

@@ -9,9 +9,10 @@ import numpy as np
 
 from gssbo.journal.plain import shown
 
-__all__ = ["check_seed", "check_states", "make_generator", "plain_state", "seed_of", "set_state", "state_of"]
+__all__ = ["check_seed", "check_states", "make_generator", "plain_state", "seed_of", "set_all", "state_of"]
 
 SOURCES = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
+MOST_CHILDREN = 1_000_000  # to be spawned at once; more are no run's
 LARGEST_POOL = 1_024  # of NumPy's hash of a seed, whose time grows with its square; 4 by default
 LARGEST = {"pos": 624, "buffer_pos": 4, "has_uint32": 1}  # places in tables, which NumPy does not check
 
@@ -114,21 +115,40 @@ def check_states(states: Any, seeds: Sequence[Mapping[str, Any]]) -> None:
             raise ValueError(f"state must hold states of {seed['bit_generator']}, got {shown(state)}")
 
 
-def set_state(generator: np.random.Generator, written: Mapping[str, Any]) -> None:
-    """Bring a generator that was made of the same, in place, to where another was.
+def set_all(generators: Sequence[np.random.Generator], written: Sequence[Any]) -> None:
+    """Bring generators, in place, to where others that were made of the same were: all of them, or none.
 
     Raises
     ------
-    ValueError
-        If it has spawned more children than that one.
+    ValueError, KeyError, TypeError
+        If these are not what `state_of` returned for those, or one has spawned more children than its other; nothing is
+        changed then, as children cannot be taken back.
+
+    Examples
+    --------
+    >>> ours, other = np.random.default_rng(3), np.random.default_rng(3)
+    >>> _ = ours.random(5), ours.spawn(2)
+    >>> set_all([other], [state_of(ours)])
+    >>> ours.random() == other.random(), ours.spawn(1)[0].random() == other.spawn(1)[0].random()
+    (True, True)
     """
-    sequence: Any = generator.bit_generator.seed_seq
-    missing = written["n_spawned"] - sequence.n_children_spawned
-    if missing < 0:
-        raise ValueError(f"the generator has {-missing} children too many")
-    if missing:
-        sequence.spawn(missing)
-    generator.bit_generator.state = written["state"]
+    seeds = [seed_of(generator) for generator in generators]
+    check_states([each["state"] for each in written], seeds)
+    sequences: list[Any] = [generator.bit_generator.seed_seq for generator in generators]
+    missing = []
+    for sequence, seed, each in zip(sequences, seeds, written, strict=True):
+        if {name: each[name] for name in seed} != seed:
+            raise ValueError(f"a generator must be made of {shown(seed)}, got {shown(each)}")
+        count = each["n_spawned"]
+        if type(count) is not int or not 0 <= count - sequence.n_children_spawned <= MOST_CHILDREN:
+            raise ValueError(
+                f"n_spawned must be from {sequence.n_children_spawned} to {MOST_CHILDREN} more, got {shown(count)}"
+            )
+        missing.append(count - sequence.n_children_spawned)
+    for generator, sequence, count, each in zip(generators, sequences, missing, written, strict=True):
+        if count:
+            sequence.spawn(count)
+        generator.bit_generator.state = each["state"]
 
 
 def _plain(value: Any) -> Any:

@@ -1,8 +1,8 @@
 """Objects of this package as JSON has them, and back: what an optimizer has learnt, for a journal to keep.
 
 An object stands as its class and its attributes, an array as its bytes, and what is met again as a number, so that
-what was shared stays shared. Reading makes nothing but arrays, generators and instances of this package's classes, and
-runs no code from the file.
+what was shared stays shared. Reading makes nothing but arrays, generators and instances of those classes of this
+package that strategies are made of; it runs no code from the file, and calls no class but named tuples.
 """
 
 from __future__ import annotations
@@ -16,11 +16,17 @@ from typing import Any, Literal
 
 import numpy as np
 
-from gssbo.journal.generators import make_generator, state_of
+from gssbo.journal.generators import check_seed, check_states, make_generator, state_of
 
 __all__ = ["decode", "encode"]
 
 PACKAGE = __name__.partition(".")[0]
+
+# Where the classes are that strategies are made of. None of them opens, locks or starts anything.
+PARTS = frozenset({
+    "acquisition", "baselines", "box_strategy", "buffer", "embedding", "factor", "features", "gp", "history", "kernels",
+    "map_gp", "observations", "portfolio", "precision", "responses", "retention", "selection", "space", "timings",
+})  # fmt: skip
 
 
 def encode(root: Any, known: Sequence[Any] = ()) -> Any:
@@ -35,7 +41,7 @@ def encode(root: Any, known: Sequence[Any] = ()) -> Any:
     Raises
     ------
     TypeError
-        If it holds anything but plain values, arrays, generators, and instances of this package's classes.
+        If it holds anything but plain values, arrays, generators, and instances of classes that strategies are made of.
 
     Examples
     --------
@@ -100,7 +106,7 @@ class _Writer:
             return {kind.__name__: [self.write(each) for each in value]}
         if kind is dict:
             return {"dict": [[self.write(key), self.write(each)] for key, each in value.items()]}
-        if kind.__module__.partition(".")[0] != PACKAGE or isinstance(value, type):
+        if not _is_part(kind.__module__) or isinstance(value, type):
             raise TypeError(f"a journal cannot keep a {kind.__module__}.{kind.__qualname__}")
         name = f"{kind.__module__}:{kind.__qualname__}"
         if isinstance(value, tuple):  # a named one
@@ -140,6 +146,9 @@ class _Reader:
             case "scalar":
                 return np.frombuffer(base64.b64decode(content), dtype=_dtype(written["dtype"]))[0]
             case "generator":
+                seed = {name: each for name, each in content.items() if name not in ("n_spawned", "state")}
+                check_seed(seed)
+                check_states([content["state"]], [seed])  # NumPy itself does not look where a state points
                 return make_generator(content)
             case "type":
                 return _dtype(content)
@@ -160,25 +169,26 @@ class _Reader:
             case "object":
                 found = _class(content)
                 self._made[number] = made = found.__new__(found)  # before what is in it, which may name it
-                state = self.read(written["state"])
-                if hasattr(made, "__setstate__"):
-                    made.__setstate__(state)
-                else:
-                    vars(made).update(state)
+                vars(made).update(self.read(written["state"]))
                 return made
         raise ValueError(f"no object is written as {kind!r}")
 
 
 def _class(name: str) -> Any:
     module, _, path = name.partition(":")
-    if module.partition(".")[0] != PACKAGE:
-        raise ValueError(f"classes must be of {PACKAGE}, got {name!r}")
+    if not _is_part(module):
+        raise ValueError(f"classes must be of those that strategies of {PACKAGE} are made of, got {name!r}")
     found: Any = importlib.import_module(module)
     for part in path.split("."):
         found = getattr(found, part)
     if not isinstance(found, type) or found.__module__ != module:
         raise ValueError(f"classes must be of {PACKAGE}, got {name!r}")
     return found
+
+
+def _is_part(module: str) -> bool:
+    package, _, rest = module.partition(".")
+    return package == PACKAGE and rest.partition(".")[0] in PARTS
 
 
 def _described(dtype: np.dtype[Any]) -> Any:

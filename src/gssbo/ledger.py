@@ -136,15 +136,19 @@ class Ledger:
         What Ctrl-C interrupts half way is completed first.
         """
         change = self._change(entry)
-        written = self._journal.position if self._journal is not None else 0
-        n_told = len(self._history)
+        written, n_told = self._written, len(self._history)
         try:
             self._write(entry)
             change()
         except KeyboardInterrupt:
-            if len(self._history) > n_told or (self._journal is not None and self._journal.position > written):
+            if len(self._history) > n_told or self._written > written:
                 change()
             raise
+
+    @property
+    def _written(self) -> int:
+        """Bytes of whole lines in the journal; 0 where there is none."""
+        return 0 if self._journal is None else self._journal.position
 
     def _write(self, entry: Entry) -> None:
         """Write an entry to the journal, if there is one."""

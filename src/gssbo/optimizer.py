@@ -327,10 +327,10 @@ class Optimizer(Ledger):
         """Make suggestions; once more, where they are recorded, and then nothing is written."""
         start = time.perf_counter()
         before = self._proposals.n_modelled
-        written = 0 if self._journal is None else self._journal.position
+        written = self._written
 
         def stands() -> bool:
-            return self._journal is not None and self._journal.position > written
+            return self._written > written
 
         def confirm(numbers: list[int]) -> None:
             if recorded is not None:
@@ -351,11 +351,11 @@ class Optimizer(Ledger):
         return numbers
 
     def _write(self, entry: Entry) -> None:
-        written = 0 if self._journal is None else self._journal.position
+        written = self._written
         try:
             super()._write(entry)
         finally:  # also where Ctrl-C comes when it is on the disk
-            if self._journal is not None and self._journal.position > written:
+            if self._written > written:
                 self._snapshots.note(entry)
 
     def _change(self, entry: Entry) -> Callable[[], None]:
@@ -370,8 +370,6 @@ class Optimizer(Ledger):
         Asking again gives the same suggestions. Where it does not (another version, another machine) the recorded ones
         stand, and nothing is asked again from there on: the model sees what was told when it is next asked.
         """
-        for entry in entries:
-            self._snapshots.note(entry)
         found = self._snapshots.restore(entries)
         if found is not None:
             index, (self.last_ask_seconds, self._iteration_seconds) = found

@@ -57,7 +57,7 @@ class Snapshots:
         self._entries = b""  # digest of them
 
     def note(self, entry: Entry) -> None:
-        """Take note of an entry of the journal, each of them once, in their order."""
+        """Take note of an entry that the journal was given, each of them once, in their order."""
         self._entries = _behind(self._entries, entry)
 
     def due(self, *, at_end: bool = False) -> bool:
@@ -82,13 +82,14 @@ class Snapshots:
     def restore(self, entries: Sequence[Entry]) -> tuple[int, Any] | None:
         """Bring back the newest that is of use; return its index and its `extra`, or None with nothing changed.
 
-        What was known when it was taken is yet to be booked.
+        The entries are all that the journal has; they are taken note of. What was known when the snapshot was taken is
+        yet to be booked.
         """
-        digest, seals = b"", {}
+        self._entries, seals = b"", {}
         for index, entry in enumerate(entries):
             if entry.kind == "snapshot":
-                seals[index] = digest
-            digest = _behind(digest, entry)
+                seals[index] = self._entries
+            self.note(entry)
         for index, seal in reversed(seals.items()):
             # Whatever is wrong with a file that others can write, asking again is right.
             with contextlib.suppress(Exception):

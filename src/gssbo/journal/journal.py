@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 from collections.abc import Mapping
@@ -109,7 +108,6 @@ class Journal:
             undo.callback(self._shut)
             scan = Scan(self.path, self._read_all(), skip_damaged=self.skip_damaged)
             self._position, self._pid = scan.end, os.getpid()
-            self._digest = hashlib.blake2b(scan.data[: scan.end], digest_size=16)
             self._before = scan.missing
             if scan.header is None:
                 # Written with the first entry, so that a run that never began leaves nothing behind.
@@ -124,11 +122,6 @@ class Journal:
     def position(self) -> int:
         """Bytes of whole lines in the file."""
         return self._position
-
-    @property
-    def digest(self) -> str:
-        """Digest of those bytes, as text."""
-        return self._digest.hexdigest()
 
     @property
     def writable(self) -> bool:
@@ -177,10 +170,7 @@ class Journal:
                 rest = rest[os.write(self._descriptor, rest) :]
             if self.sync:
                 os.fsync(self._descriptor)
-            digest = self._digest.copy()
-            digest.update(line)
-            self._digest, self._before = digest, b""
-            self._position = start + len(line)
+            self._position, self._before = start + len(line), b""
         except OSError as error:
             self._take_back(start)
             raise JournalError(f"{self.path} could not be written ({error}); the entry is not in it") from error

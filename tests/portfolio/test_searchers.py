@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from gssbo.portfolio.additive import Additive
-from gssbo.portfolio.descent import Descent
+from gssbo.portfolio.descent import STARTS, Descent
 from gssbo.portfolio.region import Region
 from gssbo.portfolio.trend import Trend
 from gssbo.portfolio.view import OUTSIDE, View
@@ -40,6 +40,18 @@ def test_descent_starts_anew_where_it_has_ended():
     X, _ = run(Descent(2, 2), 2, f, np.vstack([wells + 0.08, rng.random((4, 2))]), 150, rng)
     for well in wells:
         assert np.abs(X - well).max(axis=1).min() < 1e-3
+
+
+def test_descent_starts_far_away_where_all_the_best_are_near_known_ends():
+    """A hundred points of a few hundred are outside the shallow well that all the best are in."""
+    rng = np.random.default_rng(0)
+    wells, depth = np.array([[0.2, 0.2], [0.8, 0.7]]), np.array([0.9, 1.0])
+    f = lambda x: float((depth * np.exp(-60.0 * ((x - wells) ** 2).sum(axis=1))).sum())  # noqa: E731
+    outside = rng.random((500, 2))
+    outside = outside[((outside - wells[1]) ** 2).sum(axis=1) > 0.2**2][:100]
+    X, y = run(Descent(2, 2), 2, f, np.vstack([wells[0] + rng.normal(0.0, 0.005, (STARTS, 2)), outside]), 200, rng)
+    assert y[: STARTS + 100].max() < 0.9 + 1e-6
+    assert np.abs(X - wells[1]).max(axis=1).min() < 1e-3
 
 
 @pytest.mark.parametrize(("best", "hopeless"), [(3.0, False), (5.1, True), (1.0, False)])

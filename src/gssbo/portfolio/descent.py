@@ -9,8 +9,8 @@ tau         error of the quadratic form at |u| = 1; it grows as |u|^3, the next 
 
 The coefficients are the posterior mean given the nearest observations; s and tau are those of largest likelihood, the
 variance factor profiled out. With few observations this is a least-norm model, with (d + 1)(d + 2) / 2 and more a
-regression. Where nothing more is gained, the descent starts anew from the best observation that no earlier descent
-came from or ended near.
+regression. Where nothing more is gained, the descent starts anew from a good observation that no earlier descent came
+from or ended near; where all good ones are near those, from far away.
 
 References
 ----------
@@ -184,20 +184,26 @@ class Descent:
         self._failures, self._explore, self._issued, self._path = 0, False, [], []
 
     def _other_start(self, view: View, slack: float) -> tuple[FloatArray, float]:
-        """A good observation that is far from any better one, away from where descents came from or ended."""
-        order = np.argsort(-view.y, kind="stable")[:STARTS]
+        """A good observation that is far from any better one, away from where descents came from or ended.
+
+        Where all the best are near those, one that is far from them.
+        """
+        order = np.argsort(-view.y, kind="stable")
         X = view.X[order]
-        lonely = np.empty(len(order))  # distance to the nearest better one
+        best = X[:STARTS]
+        lonely = np.empty(len(best))  # distance to the nearest better one
         lonely[0] = np.sqrt(self._dim)
-        for i in range(1, len(order)):
-            offset = X[:i] - X[i]
-            lonely[i] = np.sqrt((offset * offset).sum(axis=1).min())
-        score = lonely * (1.0 - np.arange(len(order)) / len(order))
+        for i in range(1, len(best)):
+            lonely[i] = np.sqrt(((X[:i] - X[i]) ** 2).sum(axis=1).min())
+        score = lonely * (1.0 - np.arange(len(best)) / len(best))
         for i in np.argsort(-score, kind="stable"):
-            if not self._ended_near(X[i], -np.inf, slack):
-                return X[i], float(view.y[order[i]])
-        self._minima = []
-        return view.X[view.best], float(view.y[view.best])
+            if not self._ended_near(best[i], -np.inf, slack):
+                return best[i], float(view.y[order[i]])
+        known = np.full(len(X), np.inf)  # squared distance to the nearest of them
+        for x, _, _ in self._minima:
+            known = np.minimum(known, ((X - x) ** 2).sum(axis=1))
+        start = int(np.argmax(np.sqrt(known) * (1.0 - np.arange(len(X)) / len(X))))
+        return X[start], float(view.y[order[start]])
 
 
 def _fit(

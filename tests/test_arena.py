@@ -3,6 +3,7 @@
 import json
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from bench.arena import __main__ as commands
 from bench.arena import figure, methods, plan, results, rows, standing, versus
 from bench.arena import table as tables
 from bench.arena.objective import Objective, Spent
+from bench.arena.problems import bbob_names, find_problem, packages_for
 from gssbo.problems import Problem, get_problem
 
 
@@ -52,6 +54,39 @@ def test_what_is_evaluated_is_counted_and_no_more_than_the_budget():
 def test_the_unit_cube_is_scaled_to_the_box():
     objective = Objective(bowl(), 2)
     assert [objective.unit(np.array([u])) for u in (0.0, 0.75)] == [0.0, 3.0]
+
+
+class Function:
+    """A stand-in for one of ioh's."""
+
+    def __init__(self, number, instance, dim, suite):
+        self.asked = (number, instance, dim, suite)
+        self.bounds = SimpleNamespace(lb=np.full(dim, -5.0), ub=np.full(dim, 5.0))
+        self.optimum = SimpleNamespace(x=np.zeros(dim), y=7.0)
+
+    def __call__(self, x):
+        return float((np.asarray(x) ** 2).sum()) + 7.0
+
+
+def test_bbob_functions_are_found_by_name_and_their_instance_by_seed(monkeypatch):
+    asked = []
+
+    def get_problem(*arguments):
+        asked.append(arguments)
+        return Function(*arguments)
+
+    package = SimpleNamespace(get_problem=get_problem, ProblemClass=SimpleNamespace(BBOB="bbob"))
+    monkeypatch.setitem(sys.modules, "ioh", package)
+    problem = find_problem("bbob-f03-d2", 4)
+    assert asked == [(3, 5, 2, "bbob")]
+    assert (problem.name, problem.dim, problem.regret(problem([1.0, 2.0]))) == ("bbob-f03-d2", 2, 5.0)
+    np.testing.assert_array_equal(problem([[1.0, 2.0], [0.0, 0.0]]), [12.0, 7.0])
+    assert len(bbob_names(5)) == 24
+    assert packages_for(bbob_names(5)[0]) == ("ioh",)
+    assert packages_for("hartmann6") == ()
+    for wrong in ("bbob-f00-d2", "bbob-f25-d2", "bbob-f03-d1"):
+        with pytest.raises(ValueError, match=f"got '{wrong}'"):
+            find_problem(wrong)
 
 
 @pytest.mark.parametrize("x", [-1.1, 3.1, np.nan])

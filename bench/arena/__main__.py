@@ -10,19 +10,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from gssbo.problems import get_problem
-
 from . import rows, versus
 from .figure import draw
 from .methods import Method, find
 from .objective import Objective, Spent
 from .plan import PLAN, missing
+from .problems import bbob_names, find_problem
 from .results import FOLDER, append, describe_run, key, load
 from .table import document
 
 GROUPS = {"all": rows.PROBLEMS, "paper": rows.PAPER, "shapes": rows.SHAPES, "long": rows.LONG}
+GROUPS |= {f"bbob{dim}": bbob_names(dim) for dim in (5, 20)}
 
 
 def play(name: str, method: Method, problem: str, seed: int, n_evals: int) -> dict[str, Any]:
@@ -33,7 +31,7 @@ def play(name: str, method: Method, problem: str, seed: int, n_evals: int) -> di
     RuntimeError
         If the method ends before that.
     """
-    objective = Objective(get_problem(problem, rng=np.random.default_rng([seed, 1])), n_evals)
+    objective = Objective(find_problem(problem, seed), n_evals)
     method.load()
     objective.start()
     try:
@@ -51,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
     path = options.out or FOLDER / f"{label}.jsonl"
     done = set() if options.again or not path.exists() else {key(each) for each in load([path])}
     for problem in options.problem:
-        name = get_problem(problem).name
+        name = find_problem(problem).name
         for seed in options.seeds:
             if (name, label, seed, options.n_evals) not in done:
                 note(label, method, name, seed, options.n_evals, path)

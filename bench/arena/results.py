@@ -33,6 +33,7 @@ from gssbo.machine import describe
 
 from .methods import Method
 from .objective import Objective
+from .problems import packages_for
 from .rows import CHECKPOINTS
 
 __all__ = ["FOLDER", "append", "describe_run", "key", "load"]
@@ -82,7 +83,7 @@ def describe_run(name: str, seed: int, method: Method, objective: Objective, sec
         "at": (changed + 1).tolist(),
         "best": [_round(value, CURVE_DIGITS) for value in simple[changed]],
     }
-    return run | _circumstances(method.packages)
+    return run | _circumstances(method.packages + packages_for(objective.problem.name))
 
 
 @lru_cache

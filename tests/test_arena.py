@@ -60,7 +60,6 @@ class Function:
     """A stand-in for one of ioh's."""
 
     def __init__(self, number, instance, dim, suite):
-        self.asked = (number, instance, dim, suite)
         self.bounds = SimpleNamespace(lb=np.full(dim, -5.0), ub=np.full(dim, 5.0))
         self.optimum = SimpleNamespace(x=np.zeros(dim), y=7.0)
 

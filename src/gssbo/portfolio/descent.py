@@ -165,7 +165,7 @@ class Descent:
             self._minima.append((self._start, -np.inf, BASIN * float(np.sqrt(self._dim))))
             self._minima = self._minima[-REMEMBERED:]
             if self._ended_near(x, y, slack):
-                x, y = self._other_start(view, slack)
+                x, y = self._other_start(view)
             self._begin(x, y, FIRST)
         elif y > self._y and not self._ended_near(x, y, slack):
             moved = float(np.sqrt(((x - self._x) ** 2).sum()))
@@ -183,7 +183,7 @@ class Descent:
         self._x, self._y, self._start, self._radius = x.copy(), y, x.copy(), radius
         self._failures, self._explore, self._issued, self._path = 0, False, [], []
 
-    def _other_start(self, view: View, slack: float) -> tuple[FloatArray, float]:
+    def _other_start(self, view: View) -> tuple[FloatArray, float]:
         """A good observation that is far from any better one, away from where descents came from or ended.
 
         Where all the best are near those, one that is far from them.
@@ -195,15 +195,18 @@ class Descent:
         lonely[0] = np.sqrt(self._dim)
         for i in range(1, len(best)):
             lonely[i] = np.sqrt(((X[:i] - X[i]) ** 2).sum(axis=1).min())
-        score = lonely * (1.0 - np.arange(len(best)) / len(best))
-        for i in np.argsort(-score, kind="stable"):
-            if not self._ended_near(best[i], -np.inf, slack):
-                return best[i], float(view.y[order[i]])
-        known = np.full(len(X), np.inf)  # squared distance to the nearest of them
-        for x, _, _ in self._minima:
-            known = np.minimum(known, ((X - x) ** 2).sum(axis=1))
-        start = int(np.argmax(np.sqrt(known) * (1.0 - np.arange(len(X)) / len(X))))
+        reaches = np.array([reach for _, _, reach in self._minima])
+        near = (self._from_minima(best) < (reaches * reaches)[:, None]).any(axis=0)
+        if near.all():
+            score = np.sqrt(self._from_minima(X).min(axis=0)) * (1.0 - np.arange(len(X)) / len(X))
+        else:
+            score = np.where(near, -1.0, lonely * (1.0 - np.arange(len(best)) / len(best)))
+        start = int(np.argmax(score))
         return X[start], float(view.y[order[start]])
+
+    def _from_minima(self, X: FloatArray) -> FloatArray:
+        """Squared distances (m, n) of points X (n, d) from the m places where descents ended or began."""
+        return np.array([((X - place) ** 2).sum(axis=1) for place, _, _ in self._minima])
 
 
 def _fit(

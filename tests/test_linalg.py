@@ -7,9 +7,10 @@ from threadpoolctl import threadpool_limits
 
 from gssbo._core import _linalg
 
-# 16: padding; 256: the order from which matrices are packed; 64, 128: rows and depth of a packed block.
-SIZES = [*range(1, 41), *range(63, 67), *range(127, 131), *range(255, 259), 300]
-FEW = [1, 2, 15, 16, 17, 33, 64, 65, 129, 256, 257, 300]
+# 16: padding; 256: the order from which matrices are packed; 64, 128: rows and depth of a packed block; 384: whole
+# blocks of a packed factor and whole strips of any width.
+SIZES = [*range(1, 41), *range(63, 67), *range(127, 131), *range(255, 259), 300, *range(383, 387), 397]
+FEW = [1, 2, 15, 16, 17, 33, 64, 65, 129, 256, 257, 300, 385]
 
 
 def pad(A):
@@ -68,6 +69,7 @@ def test_cholesky_names_the_first_bad_pivot(n):
         for value in (-1.0, 0.0, np.nan, np.inf):
             K = positive_definite(n, rng)
             K[bad, bad] = value
+            K[bad, bad + 1 :] = K[bad + 1 :, bad] = 0.0  # nothing but this pivot can fail
             assert _linalg.cholesky(n, pad(K)) == bad + 1
 
 

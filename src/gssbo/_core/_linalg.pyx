@@ -136,6 +136,7 @@ def inverse(
     """P = inv(U.T @ U)."""
     cdef double *scratch = allocate(gssbo_inverse_scratch(n))
     with nogil:
+        simd.pack_factor(n, &U[0, 0], U.shape[1], scratch)
         simd.invert(n, &U[0, 0], U.shape[1], &P[0, 0], P.shape[1], scratch)
         mirror(n, P, 0, 1)
     free(scratch)

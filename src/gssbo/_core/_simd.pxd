@@ -3,6 +3,7 @@
 cdef extern from "simd.h" nogil:
     enum: GSSBO_PAD
     enum: GSSBO_RESIDENT
+    enum: GSSBO_ROWS
     enum: GSSBO_LANES
     enum: GSSBO_PRODUCT_SCRATCH
 
@@ -17,6 +18,12 @@ cdef extern from "simd.h" nogil:
                                  double *B, Py_ssize_t ldb) noexcept nogil
         void (*solve)(Py_ssize_t n, Py_ssize_t m, const double *U, Py_ssize_t ldu, double *B,
                       Py_ssize_t ldb) noexcept nogil
+        void (*subtract_above)(Py_ssize_t n, double *A, Py_ssize_t ld, const double *strips, Py_ssize_t first,
+                               Py_ssize_t part, Py_ssize_t parts) noexcept nogil
+        Py_ssize_t (*factor_diagonal)(Py_ssize_t n, double *A, Py_ssize_t ld, double *strips,
+                                      Py_ssize_t first) noexcept nogil
+        void (*divide_rows)(Py_ssize_t n, double *A, Py_ssize_t ld, double *strips, Py_ssize_t first, Py_ssize_t part,
+                            Py_ssize_t parts) noexcept nogil
         void (*invert)(Py_ssize_t n, const double *U, Py_ssize_t ldu, double *P, Py_ssize_t ldp,
                        double *scratch) noexcept nogil
         void (*invert_factor)(Py_ssize_t n, const double *U, Py_ssize_t ldu, double *scratch, Py_ssize_t part,

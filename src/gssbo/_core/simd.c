@@ -1,5 +1,6 @@
 /* See simd.h. Built once per instruction set, with GSSBO_TABLE naming the table and the compiler flags
- * deciding the vector width W; a tile is MR rows by 2 W columns, all accumulators in registers.
+ * deciding the vector width W; a tile is MR rows by VECTORS W columns, all accumulators in registers. There must be
+ * enough of them to hide the latency of a multiply-add: with AVX2 a tile of three vectors is a fifth faster than of two.
  *
  * The one product form is C -= A^T B with A and B row-major: both operands are then read along rows, so
  * no transposition is ever needed. Cholesky, solves, the inverse factor and the precision are all built on it.
@@ -13,14 +14,17 @@
 #if defined(__AVX512F__)
 #define W 8
 #define MR 8
+#define VECTORS 2
 #elif defined(__AVX__)
 #define W 4
 #define MR 4
+#define VECTORS 3
 #else
 #define W 2
 #define MR 4
+#define VECTORS 2
 #endif
-#define NR (2 * W)
+#define NR (VECTORS * W) /* a multiple of MR */
 
 #define BLOCK GSSBO_BLOCK
 #define DEPTH GSSBO_DEPTH
@@ -61,9 +65,10 @@ static inline ptrdiff_t round_up(ptrdiff_t n, ptrdiff_t to)
     return (n + to - 1) / to * to;
 }
 
-/* ---- the tile: C (rows, NR) -= A (k, rows)^T B (k, NR) ----------------------------------------------
+/* ---- tiles: C (rows, vectors W) -= A (k, rows)^T B (k, vectors W), and C = A^T B ----------------------
  *
- * Written out row by row: an array of accumulators would live on the stack.
+ * Written out row by row: an array of accumulators would live on the stack. Every element is summed in the order of k,
+ * whatever tile it is in.
  */
 
 #define ROWS_1(X) X(0)
@@ -75,42 +80,78 @@ static inline ptrdiff_t round_up(ptrdiff_t n, ptrdiff_t to)
 #define ROWS_7(X) ROWS_6(X) X(6)
 #define ROWS_8(X) ROWS_7(X) X(7)
 
-#define LOAD_ROW(r) vec c##r = load(C + r * ldc), d##r = load(C + r * ldc + W);
-#define UPDATE_ROW(r) c##r -= A[r] * b, d##r -= A[r] * e;
-#define STORE_ROW(r) store(C + r * ldc, c##r), store(C + r * ldc + W, d##r);
+#define LOAD_1(r) vec c##r = load(C + r * ldc);
+#define LOAD_2(r) LOAD_1(r) vec d##r = load(C + r * ldc + W);
+#define LOAD_3(r) LOAD_2(r) vec e##r = load(C + r * ldc + 2 * W);
+#define ZERO_1(r) vec c##r = {0};
+#define ZERO_2(r) ZERO_1(r) vec d##r = {0};
+#define ZERO_3(r) ZERO_2(r) vec e##r = {0};
+#define OPERAND_1 const vec x = load(B);
+#define OPERAND_2 OPERAND_1 const vec y = load(B + W);
+#define OPERAND_3 OPERAND_2 const vec z = load(B + 2 * W);
+#define SUBTRACT_1(r) c##r -= A[r] * x;
+#define SUBTRACT_2(r) SUBTRACT_1(r) d##r -= A[r] * y;
+#define SUBTRACT_3(r) SUBTRACT_2(r) e##r -= A[r] * z;
+#define ADD_1(r) c##r += A[r] * x;
+#define ADD_2(r) ADD_1(r) d##r += A[r] * y;
+#define ADD_3(r) ADD_2(r) e##r += A[r] * z;
+#define STORE_1(r) store(C + r * ldc, c##r);
+#define STORE_2(r) STORE_1(r) store(C + r * ldc + W, d##r);
+#define STORE_3(r) STORE_2(r) store(C + r * ldc + 2 * W, e##r);
 
-#define DEFINE_TILE(R)                                                                                       \
-    static void tile_##R(ptrdiff_t k, const double *A, ptrdiff_t lda, const double *B, ptrdiff_t ldb,       \
-                         double *C, ptrdiff_t ldc)                                                           \
+#define DEFINE_TILE(NAME, R, V, BEGIN, UPDATE)                                                               \
+    static void NAME##_##R##_##V(ptrdiff_t k, const double *A, ptrdiff_t lda, const double *B,               \
+                                 ptrdiff_t ldb, double *C, ptrdiff_t ldc)                                    \
     {                                                                                                        \
-        ROWS_##R(LOAD_ROW)                                                                                   \
+        ROWS_##R(BEGIN##_##V)                                                                                \
         for (ptrdiff_t p = 0; p < k; p++, A += lda, B += ldb) {                                              \
-            const vec b = load(B), e = load(B + W);                                                          \
-            ROWS_##R(UPDATE_ROW)                                                                             \
+            OPERAND_##V                                                                                      \
+            ROWS_##R(UPDATE##_##V)                                                                           \
         }                                                                                                    \
-        ROWS_##R(STORE_ROW)                                                                                  \
+        ROWS_##R(STORE_##V)                                                                                  \
     }
+
+#define DEFINE_PAIR(R, V) DEFINE_TILE(less, R, V, LOAD, SUBTRACT) DEFINE_TILE(product, R, V, ZERO, ADD)
+#if VECTORS == 3
+#define DEFINE_TILES(R) DEFINE_PAIR(R, 1) DEFINE_PAIR(R, 2) DEFINE_PAIR(R, 3)
+#define TILES(NAME, R) {NAME##_##R##_1, NAME##_##R##_2, NAME##_##R##_3}
+#else
+#define DEFINE_TILES(R) DEFINE_PAIR(R, 1) DEFINE_PAIR(R, 2)
+#define TILES(NAME, R) {NAME##_##R##_1, NAME##_##R##_2}
+#endif
 
 typedef void tile_function(ptrdiff_t, const double *, ptrdiff_t, const double *, ptrdiff_t, double *, ptrdiff_t);
 
-DEFINE_TILE(1)
-DEFINE_TILE(2)
-DEFINE_TILE(3)
-DEFINE_TILE(4)
+DEFINE_TILES(1)
+DEFINE_TILES(2)
+DEFINE_TILES(3)
+DEFINE_TILES(4)
 #if MR == 8
-DEFINE_TILE(5)
-DEFINE_TILE(6)
-DEFINE_TILE(7)
-DEFINE_TILE(8)
-static tile_function *const tiles[MR + 1] = {0, tile_1, tile_2, tile_3, tile_4, tile_5, tile_6, tile_7, tile_8};
+DEFINE_TILES(5)
+DEFINE_TILES(6)
+DEFINE_TILES(7)
+DEFINE_TILES(8)
+#define ALL_TILES(NAME)                                                                                      \
+    {TILES(NAME, 1), TILES(NAME, 2), TILES(NAME, 3), TILES(NAME, 4),                                         \
+     TILES(NAME, 5), TILES(NAME, 6), TILES(NAME, 7), TILES(NAME, 8)}
 #else
-static tile_function *const tiles[MR + 1] = {0, tile_1, tile_2, tile_3, tile_4};
+#define ALL_TILES(NAME) {TILES(NAME, 1), TILES(NAME, 2), TILES(NAME, 3), TILES(NAME, 4)}
 #endif
+static tile_function *const subtracting[MR][VECTORS] = ALL_TILES(less);
+static tile_function *const setting[MR][VECTORS] = ALL_TILES(product);
 
-static inline void tile_rows(ptrdiff_t rows, ptrdiff_t k, const double *A, ptrdiff_t lda, const double *B,
-                             ptrdiff_t ldb, double *C, ptrdiff_t ldc)
+/* C -= A^T B in the tile at the left of `rows` rows and `columns` columns: at most MR, and whole vectors up to NR. */
+static inline void tile(ptrdiff_t rows, ptrdiff_t columns, ptrdiff_t k, const double *A, ptrdiff_t lda,
+                        const double *B, ptrdiff_t ldb, double *C, ptrdiff_t ldc)
 {
-    tiles[rows](k, A, lda, B, ldb, C, ldc);
+    subtracting[least(MR, rows) - 1][least(NR, columns + W - 1) / W - 1](k, A, lda, B, ldb, C, ldc);
+}
+
+/* C = A^T B in the same tile. */
+static inline void set_tile(ptrdiff_t rows, ptrdiff_t columns, ptrdiff_t k, const double *A, ptrdiff_t lda,
+                            const double *B, ptrdiff_t ldb, double *C, ptrdiff_t ldc)
+{
+    setting[least(MR, rows) - 1][least(NR, columns + W - 1) / W - 1](k, A, lda, B, ldb, C, ldc);
 }
 
 /* Both operands where they stand: for matrices that live in the cache. */
@@ -119,7 +160,7 @@ static void product_in_place(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, const double
 {
     for (ptrdiff_t i = 0; i < m; i += MR)
         for (ptrdiff_t j = 0; j < n; j += NR)
-            tile_rows(least(MR, m - i), k, A + i, lda, B + j, ldb, C + i * ldc + j, ldc);
+            tile(m - i, n - j, k, A + i, lda, B + j, ldb, C + i * ldc + j, ldc);
 }
 
 /* Copies (k, n) into strips of `width` columns, each strip contiguous. */
@@ -143,14 +184,14 @@ static void subtract_product(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, const double
         const ptrdiff_t depth = least(DEPTH, k - p);
         for (ptrdiff_t j0 = 0; j0 < n; j0 += width) {
             const ptrdiff_t columns = least(width, n - j0);
-            pack_strips(NR, round_up(columns, NR), depth, B + p * ldb + j0, ldb, packed_b);
+            pack_strips(NR, round_up(columns, W), depth, B + p * ldb + j0, ldb, packed_b);
             for (ptrdiff_t i0 = 0; i0 < m; i0 += BLOCK) {
                 const ptrdiff_t rows = least(BLOCK, m - i0);
                 pack_strips(MR, rows, depth, A + p * lda + i0, lda, pack);
                 for (ptrdiff_t j = 0; j < columns; j += NR)
                     for (ptrdiff_t i = 0; i < rows; i += MR)
-                        tile_rows(least(MR, rows - i), depth, pack + i * depth, MR, packed_b + j * depth, NR,
-                                  C + (i0 + i) * ldc + j0 + j, ldc);
+                        tile(rows - i, columns - j, depth, pack + i * depth, MR, packed_b + j * depth, NR,
+                             C + (i0 + i) * ldc + j0 + j, ldc);
             }
         }
     }
@@ -185,7 +226,7 @@ static inline void solve_block(ptrdiff_t rows, ptrdiff_t columns, const double *
 /* Factors the rows [i, i + rows) once all earlier ones have been subtracted from them. */
 static ptrdiff_t factor_rows(ptrdiff_t n, double *A, ptrdiff_t ld, ptrdiff_t i, ptrdiff_t rows)
 {
-    const ptrdiff_t left = i / NR * NR;
+    const ptrdiff_t left = i / W * W;
     for (ptrdiff_t r = i; r < i + rows; r++) {
         double *const row = A + r * ld + left;
         for (ptrdiff_t q = i; q < r; q++)
@@ -220,7 +261,7 @@ static void pack_rows(ptrdiff_t n, const double *U, ptrdiff_t ldu, ptrdiff_t fro
 {
     for (ptrdiff_t p = from; p < to; p++)
         for (ptrdiff_t s = p / NR; s * NR < n; s++)
-            memcpy(strips + upper_strip(s) + p * NR, U + p * ldu + s * NR, NR * sizeof(double));
+            memcpy(strips + upper_strip(s) + p * NR, U + p * ldu + s * NR, least(NR, ldu - s * NR) * sizeof(double));
 }
 
 static void pack_factor(ptrdiff_t n, const double *U, ptrdiff_t ldu, double *strips)
@@ -229,25 +270,64 @@ static void pack_factor(ptrdiff_t n, const double *U, ptrdiff_t ldu, double *str
         pack_rows(n, U, ldu, 0, n, strips);
 }
 
-static ptrdiff_t cholesky_strips(ptrdiff_t n, double *A, ptrdiff_t ld, double *strips)
+#define GROUP 2 /* strips worked on together, so that what the other operand streams in serves all of them */
+
+/* GSSBO_ROWS rows of the factor, from i0 on, are made in three steps. The first: in the strips that the diagonal crosses,
+ * what the rows above contribute is subtracted; strips part, part + parts, ... */
+static void subtract_above(ptrdiff_t n, double *A, ptrdiff_t ld, const double *strips, ptrdiff_t i0, ptrdiff_t part,
+                           ptrdiff_t parts)
 {
-    for (ptrdiff_t i0 = 0; i0 < n; i0 += BLOCK) {
-        const ptrdiff_t end = least(i0 + BLOCK, n);
-        /* A[i0:end, i0:] -= U[:i0, i0:end]^T U[:i0, i0:], then row by row within the block. */
-        for (ptrdiff_t s = i0 / NR; s * NR < n; s++)
-            for (ptrdiff_t i = i0; i < least(end, (s + 1) * NR); i += MR)
-                tile_rows(least(MR, end - i), i0, strips + upper_strip(i / NR) + i % NR, NR, strips + upper_strip(s),
-                          NR, A + i * ld + s * NR, ld);
+    const ptrdiff_t end = least(i0 + GSSBO_ROWS, n);
+    for (ptrdiff_t s = i0 / NR + part; s * NR < end; s += parts)
+        for (ptrdiff_t i = i0; i < least(end, (s + 1) * NR); i += MR)
+            tile(end - i, n - s * NR, i0, strips + upper_strip(i / NR) + i % NR, NR, strips + upper_strip(s), NR,
+                 A + i * ld + s * NR, ld);
+}
+
+/* The second: these strips are factored. Returns 0, or i + 1 when pivot i is not positive. */
+static ptrdiff_t factor_diagonal(ptrdiff_t n, double *A, ptrdiff_t ld, double *strips, ptrdiff_t i0)
+{
+    const ptrdiff_t end = least(i0 + GSSBO_ROWS, n), right = least(round_up(end, NR), n);
+    for (ptrdiff_t i = i0; i < end; i += MR) {
+        const ptrdiff_t rows = least(MR, end - i);
+        for (ptrdiff_t s = i / NR; s * NR < right; s++)
+            tile(rows, right - s * NR, i - i0, strips + upper_strip(i / NR) + i0 * NR + i % NR, NR,
+                 strips + upper_strip(s) + i0 * NR, NR, A + i * ld + s * NR, ld);
+        const ptrdiff_t status = factor_rows(right, A, ld, i, rows);
+        if (status)
+            return status;
+        pack_rows(right, A, ld, i, i + rows, strips);
+    }
+    return 0;
+}
+
+/* The third: the same rows in the other strips, groups of strips part, part + parts, ... */
+static void divide_rows(ptrdiff_t n, double *A, ptrdiff_t ld, double *strips, ptrdiff_t i0, ptrdiff_t part,
+                        ptrdiff_t parts)
+{
+    const ptrdiff_t end = least(i0 + GSSBO_ROWS, n), n_strips = (n + NR - 1) / NR;
+    for (ptrdiff_t first = (end + NR - 1) / NR + part * GROUP; first < n_strips; first += parts * GROUP)
         for (ptrdiff_t i = i0; i < end; i += MR) {
             const ptrdiff_t rows = least(MR, end - i);
-            const double *const left = strips + upper_strip(i / NR) + i0 * NR + i % NR;
-            for (ptrdiff_t s = i / NR; s * NR < n; s++)
-                tile_rows(rows, i - i0, left, NR, strips + upper_strip(s) + i0 * NR, NR, A + i * ld + s * NR, ld);
-            const ptrdiff_t status = factor_rows(n, A, ld, i, rows);
-            if (status)
-                return status;
-            pack_rows(n, A, ld, i, i + rows, strips);
+            for (ptrdiff_t s = first; s < least(first + GROUP, n_strips); s++) {
+                double *const strip = strips + upper_strip(s), *const target = A + i * ld + s * NR;
+                const ptrdiff_t columns = least(NR, n - s * NR);
+                tile(rows, columns, i, strips + upper_strip(i / NR) + i % NR, NR, strip, NR, target, ld);
+                solve_block(rows, columns, A + i * ld + i, ld, target, ld);
+                for (ptrdiff_t r = 0; r < rows; r++)
+                    memcpy(strip + (i + r) * NR, target + r * ld, round_up(columns, W) * sizeof(double));
+            }
         }
+}
+
+static ptrdiff_t cholesky_strips(ptrdiff_t n, double *A, ptrdiff_t ld, double *strips)
+{
+    for (ptrdiff_t i0 = 0; i0 < n; i0 += GSSBO_ROWS) {
+        subtract_above(n, A, ld, strips, i0, 0, 1);
+        const ptrdiff_t status = factor_diagonal(n, A, ld, strips, i0);
+        if (status)
+            return status;
+        divide_rows(n, A, ld, strips, i0, 0, 1);
     }
     return 0;
 }
@@ -257,21 +337,20 @@ static void solve_transposed_strips(ptrdiff_t n, ptrdiff_t m, const double *U, p
 {
     for (ptrdiff_t i0 = 0; i0 < n; i0 += BLOCK) {
         const ptrdiff_t end = least(i0 + BLOCK, n);
-        for (ptrdiff_t j = 0; j < m; j += NR)
-            for (ptrdiff_t i = i0; i < end; i += MR)
-                tile_rows(least(MR, end - i), i0, strips + upper_strip(i / NR) + i % NR, NR, B + j, ldb,
-                          B + i * ldb + j, ldb);
+        for (ptrdiff_t p = 0; p < i0; p += DEPTH) /* so much of B stays in the first-level cache */
+            for (ptrdiff_t j = 0; j < m; j += NR)
+                for (ptrdiff_t i = i0; i < end; i += MR)
+                    tile(end - i, m - j, least(DEPTH, i0 - p), strips + upper_strip(i / NR) + p * NR + i % NR, NR,
+                         B + p * ldb + j, ldb, B + i * ldb + j, ldb);
         for (ptrdiff_t i = i0; i < end; i += MR) {
             const ptrdiff_t rows = least(MR, end - i);
             for (ptrdiff_t j = 0; j < m; j += NR)
-                tile_rows(rows, i - i0, strips + upper_strip(i / NR) + i0 * NR + i % NR, NR, B + i0 * ldb + j, ldb,
-                          B + i * ldb + j, ldb);
+                tile(rows, m - j, i - i0, strips + upper_strip(i / NR) + i0 * NR + i % NR, NR, B + i0 * ldb + j, ldb,
+                     B + i * ldb + j, ldb);
             solve_block(rows, m, U + i * ldu + i, ldu, B + i * ldb, ldb);
         }
     }
 }
-
-#define GROUP 2 /* strips worked on together, so that what the other operand streams in serves all of them */
 
 /* Groups part, part + parts, ... of the strips of Z = U^-T; `upper` holds the packed factor. */
 static void invert_factor(ptrdiff_t n, const double *U, ptrdiff_t ldu, double *scratch, ptrdiff_t part, ptrdiff_t parts)
@@ -288,31 +367,27 @@ static void invert_factor(ptrdiff_t n, const double *U, ptrdiff_t ldu, double *s
                 memset(target, 0, rows * NR * sizeof(double));
                 for (ptrdiff_t r = 0; r < rows && i + r < (s + 1) * NR; r++)
                     target[r * NR + i + r - s * NR] = 1.0;
-                tile_rows(rows, i - s * NR, upper + upper_strip(i / NR) + s * NR * NR + i % NR, NR, strip, NR, target,
-                          NR);
+                tile(rows, NR, i - s * NR, upper + upper_strip(i / NR) + s * NR * NR + i % NR, NR, strip, NR, target,
+                     NR);
                 solve_block(rows, NR, U + i * ldu + i, ldu, target, NR);
             }
         }
     }
 }
 
-/* The same groups of strips of P = Z^T Z, in its upper triangle; what is below becomes zero. */
+/* The same groups of strips of P = Z^T Z, down to the diagonal. */
 static void square_factor(ptrdiff_t n, double *P, ptrdiff_t ldp, const double *scratch, ptrdiff_t part, ptrdiff_t parts)
 {
     const double *const lower = scratch + gssbo_factor_scratch(n);
     const ptrdiff_t n_strips = (n + NR - 1) / NR;
     for (ptrdiff_t first = part * GROUP; first < n_strips; first += parts * GROUP) {
-        const ptrdiff_t last = least(first + GROUP, n_strips), width = least(last * NR, ldp) - first * NR;
-        for (ptrdiff_t i = 0; i < n; i++)
-            memset(P + i * ldp + first * NR, 0, width * sizeof(double));
+        const ptrdiff_t last = least(first + GROUP, n_strips);
         for (ptrdiff_t i = 0; i < least(last * NR, n); i += MR) {
-            const ptrdiff_t a = i / NR, rows = least(MR, n - i);
+            const ptrdiff_t a = i / NR;
             const double *const left = lower + lower_strip(a, n) + i % NR;
             for (ptrdiff_t s = first > a ? first : a; s < last; s++)
-                tile_rows(rows, n - s * NR, left + (s - a) * NR * NR, NR, lower + lower_strip(s, n), NR,
-                          P + i * ldp + s * NR, ldp);
-            for (ptrdiff_t r = i; r < i + rows; r++) /* tiles subtract */
-                scale_row(width, -1.0, P + r * ldp + first * NR);
+                set_tile(n - i, ldp - s * NR, n - s * NR, left + (s - a) * NR * NR, NR, lower + lower_strip(s, n), NR,
+                         P + i * ldp + s * NR, ldp);
         }
     }
     if (part == 0) /* columns of the padding that no strip covers */
@@ -325,7 +400,7 @@ static void square_factor(ptrdiff_t n, double *P, ptrdiff_t ldp, const double *s
 static ptrdiff_t cholesky_resident(ptrdiff_t n, double *A, ptrdiff_t ld)
 {
     for (ptrdiff_t i = 0; i < n; i += MR) {
-        const ptrdiff_t rows = least(MR, n - i), left = i / NR * NR;
+        const ptrdiff_t rows = least(MR, n - i), left = i / W * W;
         product_in_place(rows, n - left, i, A + i, ld, A + left, ld, A + i * ld + left, ld);
         const ptrdiff_t status = factor_rows(n, A, ld, i, rows);
         if (status)
@@ -353,18 +428,20 @@ static void invert_resident(ptrdiff_t n, const double *U, ptrdiff_t ldu, double 
     const ptrdiff_t ldz = gssbo_padded(n);
     for (ptrdiff_t i = 0; i < n; i++) {
         memset(Z + i * ldz, 0, ldz * sizeof(double));
-        memset(P + i * ldp, 0, ldp * sizeof(double));
         Z[i * ldz + i] = 1.0;
     }
     for (ptrdiff_t i = 0; i < n; i += MR) {
         const ptrdiff_t rows = least(MR, n - i);
         /* Column block j of Z is zero above row j: the inner dimension starts there. */
         for (ptrdiff_t j = 0; j < i; j += NR)
-            tile_rows(rows, i - j, U + j * ldu + i, ldu, Z + j * ldz + j, ldz, Z + i * ldz + j, ldz);
+            tile(rows, ldz - j, i - j, U + j * ldu + i, ldu, Z + j * ldz + j, ldz, Z + i * ldz + j, ldz);
         solve_block(rows, i + rows, U + i * ldu + i, ldu, Z + i * ldz, ldz);
     }
-    for (ptrdiff_t j = 0; j < n; j += NR)
-        product_in_place(least(j + NR, n), NR, n - j, Z + j * ldz, ldz, Z + j * ldz + j, ldz, P + j, ldp);
+    for (ptrdiff_t j = 0; j < ldz; j += NR) /* the padding too: there Z is zero */
+        for (ptrdiff_t i = 0; i < least(j + NR, n); i += MR)
+            set_tile(n - i, ldz - j, n - j, Z + j * ldz + i, ldz, Z + j * ldz + j, ldz, P + i * ldp + j, ldp);
+    for (ptrdiff_t i = 0; ldz < ldp && i < n; i++)
+        memset(P + i * ldp + ldz, 0, (ldp - ldz) * sizeof(double));
 }
 
 static ptrdiff_t cholesky(ptrdiff_t n, double *A, ptrdiff_t ld, double *strips)
@@ -393,14 +470,11 @@ static void solve(ptrdiff_t n, ptrdiff_t m, const double *U, ptrdiff_t ldu, doub
 static void invert(ptrdiff_t n, const double *U, ptrdiff_t ldu, double *P, ptrdiff_t ldp, double *scratch)
 {
     if (n > RESIDENT) {
-        pack_factor(n, U, ldu, scratch);
         invert_factor(n, U, ldu, scratch, 0, 1);
         square_factor(n, P, ldp, scratch, 0, 1);
         return;
     }
     invert_resident(n, U, ldu, P, ldp, scratch);
-    for (ptrdiff_t i = 0; i < n; i++) /* tiles subtract */
-        scale_row(gssbo_padded(n) - i / NR * NR, -1.0, P + i * ldp + i / NR * NR);
 }
 
 /* ---- vectors ----------------------------------------------------------------------------------------- */
@@ -712,6 +786,9 @@ const gssbo_simd_table GSSBO_TABLE = {
     .pack_factor = pack_factor,
     .solve_transposed = solve_transposed,
     .solve = solve,
+    .subtract_above = subtract_above,
+    .factor_diagonal = factor_diagonal,
+    .divide_rows = divide_rows,
     .invert = invert,
     .invert_factor = invert_factor,
     .square_factor = square_factor,

@@ -13,11 +13,13 @@
 
 #include <stddef.h>
 
-#define GSSBO_PAD 16       /* columns; the widest tile of any instruction set */
+#define GSSBO_PAD 16       /* columns; whole vectors of any instruction set */
+#define GSSBO_STRIP 16     /* columns; the widest tile of any instruction set */
 #define GSSBO_RESIDENT 256 /* up to this order a matrix stays in the second-level cache: no strips */
 #define GSSBO_BLOCK 64
 #define GSSBO_DEPTH 128
-#define GSSBO_PANEL 256    /* columns of the second operand packed at once */
+#define GSSBO_ROWS 128     /* of a factor, made in parts at once */
+#define GSSBO_PANEL 240    /* columns of the second operand packed at once: whole tiles of any width */
 #define GSSBO_PRODUCT_SCRATCH ((GSSBO_BLOCK + GSSBO_PANEL) * GSSBO_DEPTH)
 #define GSSBO_LANES 8      /* partial sums kept apart; the widest vector of any instruction set */
 
@@ -44,11 +46,20 @@ typedef struct gssbo_simd_table {
     /* B (n, m) -> U^-1 B. */
     void (*solve)(ptrdiff_t n, ptrdiff_t m, const double *U, ptrdiff_t ldu, double *B, ptrdiff_t ldb);
 
-    /* Upper triangle of P (n, n) = (U^T U)^-1; `scratch` holds gssbo_inverse_scratch(n) elements. */
+    /* The factor for n > GSSBO_RESIDENT, in the strips that `cholesky` makes too: GSSBO_ROWS rows from `first` on, then
+     * the next. All parts of a step come before the next step, and no two parts of one touch the same element. */
+    void (*subtract_above)(ptrdiff_t n, double *A, ptrdiff_t ld, const double *strips, ptrdiff_t first, ptrdiff_t part,
+                           ptrdiff_t parts);
+    ptrdiff_t (*factor_diagonal)(ptrdiff_t n, double *A, ptrdiff_t ld, double *strips, ptrdiff_t first);
+    void (*divide_rows)(ptrdiff_t n, double *A, ptrdiff_t ld, double *strips, ptrdiff_t first, ptrdiff_t part,
+                        ptrdiff_t parts);
+
+    /* Upper triangle of P (n, n) = (U^T U)^-1; `scratch` holds gssbo_inverse_scratch(n) elements and begins with the
+     * strips of U, as `cholesky` and `pack_factor` leave them. */
     void (*invert)(ptrdiff_t n, const double *U, ptrdiff_t ldu, double *P, ptrdiff_t ldp, double *scratch);
 
-    /* The two halves of `invert` for n > GSSBO_RESIDENT after pack_factor(n, U, ldu, scratch), part by part: all parts of
-     * the first come before any of the second, and no two parts of a half touch the same element. */
+    /* The two halves of `invert` for n > GSSBO_RESIDENT, part by part: all parts of the first come before any of the
+     * second, and no two parts of a half touch the same element. */
     void (*invert_factor)(ptrdiff_t n, const double *U, ptrdiff_t ldu, double *scratch, ptrdiff_t part, ptrdiff_t parts);
     void (*square_factor)(ptrdiff_t n, double *P, ptrdiff_t ldp, const double *scratch, ptrdiff_t part, ptrdiff_t parts);
 
@@ -111,7 +122,8 @@ static inline ptrdiff_t gssbo_padded(ptrdiff_t n)
 
 static inline ptrdiff_t gssbo_factor_scratch(ptrdiff_t n)
 {
-    return n <= GSSBO_RESIDENT ? 0 : gssbo_padded(n) * (gssbo_padded(n) + GSSBO_PAD) / 2;
+    const ptrdiff_t whole = n + GSSBO_STRIP - 1; /* at most, rounded up to strips of any width */
+    return n <= GSSBO_RESIDENT ? 0 : whole * (whole + GSSBO_STRIP) / 2;
 }
 
 static inline ptrdiff_t gssbo_inverse_scratch(ptrdiff_t n)

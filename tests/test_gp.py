@@ -374,7 +374,7 @@ def test_a_failing_search_keeps_the_last_good_hyperparameters(monkeypatch, warm_
     good = gp.theta_.copy()
 
     with monkeypatch.context() as patch:
-        patch.setattr(gssbo._mle.Climb, "advance", lambda self, max_evaluations: None)
+        patch.setattr(gssbo._mle.Climb, "advance", lambda *_, **__: None)
         gp.fit(X[:-1], y[:-1] + 1.0)
     assert gp.fit_info_["status"] == "failed" and "finite" in gp.fit_info_["message"]
     assert np.array_equal(gp.theta_, good)

@@ -1,9 +1,13 @@
 """The likelihood, its gradient and the search for its maximum."""
 
+import threading
+from functools import partial
+
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
+from gssbo import _parallel
 from gssbo import reference as ref
 from gssbo._mle import Climb, Likelihood, maximize_likelihood
 from gssbo.kernels import KERNELS
@@ -185,6 +189,78 @@ def test_results_do_not_depend_on_blas_threads():
             outcomes.append(Likelihood(KERNELS["matern52"], X, z)(theta))
     assert outcomes[0][0] == outcomes[1][0]
     assert np.array_equal(outcomes[0][1], outcomes[1][1])
+
+
+# ---- several threads
+
+
+@pytest.mark.parametrize(("n", "d"), [(256, 2), (257, 1), (300, 5), (390, 21), (523, 9)])
+def test_the_likelihood_does_not_depend_on_our_threads(n, d):
+    X, z, theta = setting(n, d, n)
+    known = np.random.default_rng(n).exponential(0.1, n)
+    alone = Likelihood(KERNELS["matern52"], X, z, known)(theta)
+    for threads in (2, 3, 8):
+        together = Likelihood(KERNELS["matern52"], X, z, known, threads=threads)
+        for _ in range(3):
+            value, gradient = together(theta)
+            assert value == alone[0] and np.array_equal(gradient, alone[1])
+
+
+def test_several_threads_agree_that_there_is_no_value():
+    """Singular from the first pivot on, in the second and third block of rows, and only by rounding."""
+    n = 400
+    for twin in (1, 150, 399):
+        X = np.linspace(0.0, 30.0, n)[:, None] ** 2
+        X[twin] = X[0]
+        for noise in (1e-40, 1e-16):
+            theta = np.log([1e-3, 1.0, noise])
+            for threads in (1, 2, 4):
+                value, _ = Likelihood(KERNELS["rbf"], X, np.ones(n), threads=threads)(theta)
+                assert np.isnan(value)
+
+
+@pytest.mark.parametrize("n_starts", [1, 3])
+def test_the_search_does_not_depend_on_our_threads(n_starts):
+    X, z, bounds = steep(280)
+    starts = np.log(np.random.default_rng(1).uniform(0.1, 1.0, (n_starts, 4)))
+    found = [
+        maximize_likelihood(Likelihood(KERNELS["matern52"], X, z), starts, bounds, np.zeros(2), threads=threads)
+        for threads in (1, 2, 4)
+    ]
+    for other in found[1:]:
+        assert np.array_equal(found[0].theta, other.theta)
+        assert (found[0].value, found[0].n_evaluations) == (other.value, other.n_evaluations)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
+def test_what_interrupts_a_shared_evaluation_ends_the_search(error):
+    X, z, bounds = steep(280)
+    likelihood = Likelihood(KERNELS["matern52"], X, z)
+    evaluate, calls = likelihood._evaluate, []
+
+    def interrupted(theta):
+        calls.append(theta)
+        if len(calls) == 3:
+            raise error
+        return evaluate(theta)
+
+    likelihood._evaluate = interrupted
+    with pytest.raises(error):
+        maximize_likelihood(likelihood, np.log([[0.1, 2.0, 1.0, 0.5]]), bounds, np.zeros(2), threads=2)
+    assert len(calls) == 3
+
+
+def test_threads_that_are_busy_elsewhere_are_not_waited_for():
+    """All workers are held up: the caller does everything itself."""
+    X, z, theta = setting(300, 4, 0)
+    expected = Likelihood(KERNELS["matern52"], X, z)(theta)
+    release = threading.Event()
+    try:
+        _parallel._workers.submit(partial(release.wait, 60.0), 3)
+        value, gradient = Likelihood(KERNELS["matern52"], X, z, threads=4)(theta)
+    finally:
+        release.set()
+    assert value == expected[0] and np.array_equal(gradient, expected[1])
 
 
 # ---- known noise

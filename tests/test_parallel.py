@@ -1,6 +1,7 @@
 """Threads of our own: results in order, the same as without."""
 
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -57,3 +58,25 @@ def test_threads_must_be_a_positive_integer():
     for make in (lambda n: gssbo.GaussianProcess(threads=n), lambda n: gssbo.Optimizer([(0, 1)], threads=n)):
         with pytest.raises(ValueError, match=r"^threads must be at least 1, got 0"):
             make(0)
+
+
+def test_an_interrupt_leaves_nothing_running():
+    """What was not begun is dropped, what was is waited for: its memory is the caller's again."""
+    started, ended = threading.Event(), threading.Event()
+
+    def slow():
+        started.set()
+        time.sleep(0.2)
+        ended.set()
+
+    def interrupted():
+        assert started.wait(10.0)
+        raise KeyboardInterrupt
+
+    def either():
+        return interrupted() if threading.current_thread() is threading.main_thread() else slow()
+
+    late: list[int] = []
+    with pytest.raises(KeyboardInterrupt):
+        run_all([either, either] + [lambda: late.append(1)] * 5, 2)
+    assert started.is_set() and ended.is_set() and not late

@@ -48,7 +48,7 @@ def _fixed_ours(data: Data) -> GaussianProcess:
 def likelihood(n: int, d: int) -> Workload:
     """Log marginal likelihood and its gradient."""
     data = uniform(n, d)
-    ours = Likelihood(KERNELS["matern52"], data.X, data.z)
+    ours = Likelihood(KERNELS["matern52"], data.X, data.z, threads=_parallel.default_threads())
     sklearn_gp = _fixed_sklearn(data)
     order = np.r_[d, np.arange(d), d + 1]  # scikit-learn: variance, lengthscales, noise
     theta = data.theta[order]

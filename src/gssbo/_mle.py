@@ -18,8 +18,8 @@ from typing import Protocol
 
 import numpy as np
 
-from gssbo._core import _gp, _mle
-from gssbo._parallel import run_all
+from gssbo._core import _gp, _linalg, _mle
+from gssbo._parallel import run_all, share
 from gssbo._typing import FloatArray
 
 __all__ = ["Climb", "Hill", "Likelihood", "MaximumLikelihood", "Prior", "maximize_likelihood"]
@@ -42,9 +42,13 @@ class Prior:
 
 
 class Hill(Protocol):
-    """A likelihood that the compiled search can climb, with a workspace of its own and a count of its evaluations."""
+    """A likelihood that the compiled search can climb, with a workspace of its own and a count of its evaluations.
+
+    An evaluation may use `threads`, if it can.
+    """
 
     n_evaluations: int
+    threads: int
 
     def climb(
         self,
@@ -80,6 +84,8 @@ class Likelihood:
         Known noise variances, beyond the noise in theta.
     factors : ndarray of shape (n,), optional
         What the noise in theta is multiplied by for each observation; default 1.
+    threads : int
+        For one evaluation, where matrices are large enough to share; the result does not depend on it.
     """
 
     def __init__(
@@ -89,19 +95,33 @@ class Likelihood:
         z: FloatArray,
         known: FloatArray | None = None,
         factors: FloatArray | None = None,
+        *,
+        threads: int = 1,
     ) -> None:
         self.kind, self.X, self.z = kind, X, z
         self.known = np.zeros(len(z)) if known is None else known
         self.factors = np.ones(len(z)) if factors is None else factors
+        self.threads = threads
         self.work = np.zeros(_gp.work_size(*X.shape))
         self.n_evaluations = 0
 
     def __call__(self, theta: FloatArray) -> tuple[float, FloatArray]:
         """L and dL/dtheta (d + 2,); L is NaN where K_y is not positive definite in doubles."""
         self.n_evaluations += 1
+        return self._evaluate(theta)
+
+    def _evaluate(self, theta: FloatArray) -> tuple[float, FloatArray]:
         gradient = np.zeros(len(theta))
-        value = _gp.log_likelihood(self.kind, self.X, self.z, self.factors, self.known, theta, self.work, gradient)
-        return value, gradient
+        data = self.kind, self.X, self.z, self.factors, self.known, theta, self.work
+        if not self._shared:
+            return _gp.log_likelihood(*data, gradient), gradient
+        outcome, stages = np.full(1 + len(theta), np.nan), np.zeros(_gp.stages_size(len(self.z)), dtype=np.intp)
+        share(partial(_gp.share_likelihood, *data, outcome, self.threads, stages), self.threads)
+        return float(outcome[0]), outcome[1:]
+
+    @property
+    def _shared(self) -> bool:
+        return self.threads > 1 and _linalg.scratch_size(len(self.X)) > 0
 
     def climb(
         self,
@@ -113,6 +133,10 @@ class Likelihood:
         theta: FloatArray,
     ) -> tuple[float, int, int]:
         """See `Hill`."""
+        if self._shared:
+            return _mle.climb_function(
+                self._evaluate, *limits, prior.centre, prior.weight, tol, max_evaluations, state, theta
+            )
         return _mle.climb(
             self.kind, self.X, self.z, self.factors, self.known, *limits, prior.centre, prior.weight, tol,
             max_evaluations, self.work, state, theta,
@@ -168,11 +192,12 @@ class Climb:
         self.value = -np.inf
         self.status = _mle.LIMIT
 
-    def advance(self, max_evaluations: int) -> None:
-        """Go on to the end, or until no more evaluations of L are left for a step."""
+    def advance(self, max_evaluations: int, *, threads: int = 1) -> None:
+        """Go on to the end, or until no more evaluations of L are left for a step; `threads` are for one of them."""
         if self.status != _mle.LIMIT:
             return
         hill = self._likelihood
+        hill.threads = threads
         self.value, n_evaluations, self.status = hill.climb(
             self._limits, self._prior, self._tol, max_evaluations, self._state, self.theta
         )
@@ -211,9 +236,10 @@ def maximize_likelihood(
     hills = [likelihood, *(likelihood.twin() for _ in starts[1:])]
     climbs = [Climb(hill, start, bounds, reach, tol) for hill, start in zip(hills, starts, strict=True)]
     race = MAX_EVALUATIONS if len(climbs) == 1 else 4 + 18 * len(reach) // 25
-    run_all([partial(climb.advance, race) for climb in climbs], threads)
+    share = max(threads // len(climbs), 1)
+    run_all([partial(climb.advance, race, threads=share) for climb in climbs], threads)
     best = max(climbs, key=lambda climb: climb.value)  # the first of equals
-    best.advance(MAX_EVALUATIONS)
+    best.advance(MAX_EVALUATIONS, threads=threads)
     success = bool(np.isfinite(best.value))
     return MaximumLikelihood(
         theta=best.theta if success else starts[0],

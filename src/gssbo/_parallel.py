@@ -7,6 +7,7 @@ that is busy elsewhere.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import time
@@ -15,12 +16,13 @@ from collections.abc import Callable, Sequence
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
-__all__ = ["default_threads", "run_all", "usable_processors"]
+__all__ = ["default_threads", "run_all", "share", "usable_processors"]
 
 Result = TypeVar("Result")
 
 MOST = 4  # beyond it the pieces of one suggestion are too small to share
 POLL = 5e-5  # seconds
+PATIENCE = 5.0  # seconds
 
 
 class _Workers:
@@ -88,12 +90,34 @@ def run_all(tasks: Sequence[Callable[[], Result]], threads: int) -> list[Result]
                 results[index] = task()
             except Exception as error:
                 errors[index] = error
-            finished.append(index)
+            finally:
+                finished.append(index)
 
-    _workers.submit(drain, min(threads, len(tasks)) - 1)
-    drain()
-    while len(finished) < len(tasks):
-        time.sleep(POLL)
+    try:
+        _workers.submit(drain, min(threads, len(tasks)) - 1)
+        drain()
+        while len(finished) < len(tasks):
+            time.sleep(POLL)
+    except BaseException:  # Ctrl-C: nobody may go on writing to what the tasks were given
+        _abandon(waiting, finished, len(tasks))
+        raise
     if errors:
         raise errors[min(errors)]
     return results
+
+
+def _abandon(waiting: deque[Any], finished: list[int], n_tasks: int) -> None:
+    """Take back what nobody has begun, and wait for the rest; not for ever, as an interrupt may have lost one."""
+    dropped = 0
+    with contextlib.suppress(IndexError):
+        while True:
+            waiting.popleft()
+            dropped += 1
+    deadline = time.monotonic() + PATIENCE
+    while len(finished) + dropped < n_tasks and time.monotonic() < deadline:
+        time.sleep(POLL)
+
+
+def share(task: Callable[[], Result], threads: int) -> Result:
+    """Have up to `threads` threads call the same task, which shares out its work itself; return what it returns."""
+    return run_all([task] * threads, threads)[0]

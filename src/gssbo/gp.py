@@ -62,7 +62,8 @@ class GaussianProcess(Regressor):
     tol : float
         Relative change of the likelihood at which the search ends; 1e-6 is enough where fits follow one another.
     threads : int
-        Threads for the restarts and for predictions at many points; the results do not depend on it.
+        Threads for the restarts, for likelihoods of more than 256 observations and for predictions at many points; the
+        results do not depend on it.
     rng : None, int or numpy.random.Generator
         Source of the restarts and of `sample_y`.
 

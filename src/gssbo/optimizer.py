@@ -153,8 +153,8 @@ class Optimizer(Ledger):
         Makes the `gssbo.strategy.Strategy` of a space and the keyword arguments of `gssbo.box_strategy.BoxStrategy`,
         which is the default.
     threads : int, optional
-        Threads for restarts and candidates; default: the processors this process may use, at most 4. Suggestions do
-        not depend on it.
+        Threads for restarts, candidates and covariances of more than 256 observations; default: the processors this
+        process may use, at most 4. Suggestions do not depend on it.
     rng : None, int or numpy.random.Generator
         With a seed the run is reproducible, whatever the number of BLAS threads.
     journal : path or gssbo.journal.Journal, optional

@@ -20,14 +20,13 @@ from typing import Any
 
 import numpy as np
 
-from gssbo._core import _linalg, _precision
-from gssbo._parallel import run_all
+from gssbo._core import _gp, _linalg, _precision
+from gssbo._parallel import share
 from gssbo._typing import FloatArray
 from gssbo.kernels import Kernel
 
 __all__ = ["PrecisionCache", "Workspace", "precision_matrix"]
 
-PARTS = 2  # of an inverse, a thread
 logger = logging.getLogger(__name__)
 
 
@@ -44,12 +43,16 @@ class Workspace:
     def __getstate__(self) -> dict[str, Any]:
         return {"_flat": np.empty(0)}
 
-    def arrays(self, n: int) -> tuple[FloatArray, FloatArray]:
-        """Two padded (n, ld) arrays of whatever was there; those of an earlier call are overwritten."""
-        ld = _linalg.padded(n)
-        if len(self._flat) < 2 * n * ld:
-            self._flat = np.empty(2 * n * ld + n * ld // 4)
-        return self._flat[: n * ld].reshape(n, ld), self._flat[n * ld : 2 * n * ld].reshape(n, ld)
+    def arrays(self, n: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Two padded (n, ld) arrays and the scratch that threads share, of whatever was there.
+
+        Those of an earlier call are overwritten.
+        """
+        ld, extra = _linalg.padded(n), _linalg.scratch_size(n)
+        if len(self._flat) < 2 * n * ld + extra:
+            self._flat = np.empty((2 * n * ld + extra) * 9 // 8)
+        K, P, scratch = np.split(self._flat[: 2 * n * ld + extra], [n * ld, 2 * n * ld])
+        return K.reshape(n, ld), P.reshape(n, ld), scratch
 
 
 def precision_matrix(
@@ -67,25 +70,29 @@ def precision_matrix(
         and positive hyperparameters do not allow.
     """
     n = len(X)
-    K, P = (Workspace() if workspace is None else workspace).arrays(n)
+    K, P, scratch = (Workspace() if workspace is None else workspace).arrays(n)
     for jitter in kernel.jitters():
-        kernel.padded_gram(X, noise + jitter, full=False, out=K)
+        if len(scratch) > 0:
+            status = _share(kernel, X, noise + jitter, K, P, scratch, threads)
+        else:
+            kernel.padded_gram(X, noise + jitter, full=False, out=K)
+            status = _linalg.cholesky(n, K)
         # A pivot that is rounding of the diagonal may as well have come out negative.
-        if _linalg.cholesky(n, K) == 0 and np.diagonal(K).min() ** 2 > (n + 8) * np.finfo(float).eps * K[0, 0] ** 2:
-            _invert(n, K, P, threads)
+        if status == 0 and np.diagonal(K).min() ** 2 > (n + 8) * np.finfo(float).eps * K[0, 0] ** 2:
+            if len(scratch) == 0:
+                _linalg.inverse(n, K, P)
             return P, jitter
     raise np.linalg.LinAlgError(f"the covariance of {n} points is not positive definite with {kernel!r}")
 
 
-def _invert(n: int, U: FloatArray, P: FloatArray, threads: int) -> None:
-    """P (n, ld) of its factor; the bits do not depend on the threads."""
-    size = _linalg.inverse_scratch(n)
-    if threads == 1 or size == 0:
-        _linalg.inverse(n, U, P)
-        return
-    scratch = np.empty(size)
-    for stage, parts in enumerate((1, PARTS * threads, PARTS * threads, threads)):
-        run_all([partial(_linalg.inverse_part, stage, n, U, P, scratch, k, parts) for k in range(parts)], threads)
+def _share(
+    kernel: Kernel, X: FloatArray, noise: float, K: FloatArray, P: FloatArray, scratch: FloatArray, threads: int
+) -> int:
+    """U and P of a large pool; returns 0, or i + 1 when pivot i is not positive. The bits do not depend on threads."""
+    n, d = X.shape
+    inputs, stages = np.empty((n + K.shape[1]) * d), np.zeros(_gp.stages_size(n), dtype=np.intp)
+    data = kernel.kind, X, kernel.lengthscale, kernel.variance, np.full(n, noise)
+    return share(partial(_gp.share_precision, *data, K, P, scratch, inputs, stages), threads)
 
 
 class PrecisionCache:

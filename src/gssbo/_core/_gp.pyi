@@ -1,4 +1,4 @@
-from gssbo._typing import FloatArray
+from gssbo._typing import FloatArray, IndexArray
 
 def fit(
     kind: int,
@@ -21,6 +21,31 @@ def log_likelihood(
     work: FloatArray,
     gradient: FloatArray,
 ) -> float: ...
+def stages_size(n: int) -> int: ...
+def share_likelihood(
+    kind: int,
+    X: FloatArray,
+    z: FloatArray,
+    factors: FloatArray,
+    known: FloatArray,
+    theta: FloatArray,
+    work: FloatArray,
+    outcome: FloatArray,
+    threads: int,
+    shared: IndexArray,
+) -> None: ...
+def share_precision(
+    kind: int,
+    X: FloatArray,
+    lengthscale: FloatArray,
+    variance: float,
+    diagonal: FloatArray,
+    K: FloatArray,
+    P: FloatArray,
+    scratch: FloatArray,
+    inputs: FloatArray,
+    shared: IndexArray,
+) -> int: ...
 def posterior(
     kind: int,
     X: FloatArray,

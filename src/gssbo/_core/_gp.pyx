@@ -20,6 +20,17 @@ from libc.math cimport NAN, exp, log
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
+from gssbo._core._dense cimport (
+    INVERSE_STAGES,
+    PARTS,
+    factor_stages,
+    gssbo_await,
+    gssbo_claim,
+    gssbo_finish,
+    gssbo_stage,
+)
+from gssbo._core._dense cimport factor as share_factor
+from gssbo._core._dense cimport invert as share_inverse
 from gssbo._core._simd cimport (
     GSSBO_LANES,
     GSSBO_PAD,
@@ -53,10 +64,12 @@ cdef void upper_gram(
     Py_ssize_t ld,
     double *K,                      # OUT (n, ld), upper triangle; padding zero
     double *radial,                 # OUT (n, ld), upper triangle; may be NULL
+    Py_ssize_t part,
+    Py_ssize_t parts,
 ) noexcept nogil:
-    cdef Py_ssize_t block, i, left, size
-    for block in range((n + GSSBO_PAD - 1) // GSSBO_PAD):
-        left = block * GSSBO_PAD
+    """Every so many rows, from `part` on."""
+    cdef Py_ssize_t left = part * GSSBO_PAD, i, size
+    while left < n:
         size = min(<Py_ssize_t> GSSBO_PAD, n - left)
         simd.distance_rows(size, n - left, d, columns + left, ld, rows + left * d, K + left * ld + left, ld)
         for i in range(left, left + size):
@@ -65,6 +78,16 @@ cdef void upper_gram(
             K[i * ld + i] = variance + diagonal[i]
             if n < ld:
                 memset(K + i * ld + n, 0, (ld - n) * sizeof(double))
+        left += parts * GSSBO_PAD
+
+
+cdef bint singular(Py_ssize_t n, Py_ssize_t ld, const double *U, const double *diagonal) noexcept nogil:
+    """Whether a pivot is rounding of K_y's diagonal (n,): it may as well have come out negative."""
+    cdef Py_ssize_t i
+    for i in range(n):
+        if U[i * ld + i] * U[i * ld + i] <= (n + 8) * DBL_EPSILON * diagonal[i]:
+            return True
+    return False
 
 
 cdef bint factor(
@@ -74,45 +97,34 @@ cdef bint factor(
     double *diagonal,               # scratch (n,)
     double *strips,                 # scratch of the factorization
 ) noexcept nogil:
-    """Whether K_y is not positive definite in doubles.
-
-    A pivot that is rounding of the diagonal may as well have come out negative.
-    """
+    """Whether K_y is not positive definite in doubles."""
     cdef Py_ssize_t i
     for i in range(n):
         diagonal[i] = K[i * ld + i]
-    if simd.cholesky(n, K, ld, strips):
-        return True
-    for i in range(n):
-        if K[i * ld + i] * K[i * ld + i] <= (n + 8) * DBL_EPSILON * diagonal[i]:
-            return True
-    return False
+    return simd.cholesky(n, K, ld, strips) != 0 or singular(n, ld, K, diagonal)
 
 
-cdef double factor_and_solve(
+cdef double solve(
     Py_ssize_t n,
     const double *z,                # IN (n,)
     Py_ssize_t ld,
-    double *K,                      # INOUT (n, ld), K_y -> U
+    const double *U,                # IN (n, ld)
     double *alpha,                  # OUT (n,)
-    double *strips,                 # scratch of the factorization
 ) noexcept nogil:
-    """L, or NaN when K_y is not positive definite in doubles."""
+    """L."""
     cdef Py_ssize_t i
     cdef double quadratic = 0.0, half_log_determinant = 0.0
-    if factor(n, ld, K, alpha, strips):
-        return NAN
     # alpha = solve(U, solve(U.T, z))
     for i in range(n):
         alpha[i] = z[i]
     for i in range(n):
-        alpha[i] /= K[i * ld + i]
-        simd.add_scaled(n - i - 1, -alpha[i], K + i * ld + i + 1, alpha + i + 1)
+        alpha[i] /= U[i * ld + i]
+        simd.add_scaled(n - i - 1, -alpha[i], U + i * ld + i + 1, alpha + i + 1)
     for i in range(n):
         quadratic += alpha[i] * alpha[i]
-        half_log_determinant += log(K[i * ld + i])
+        half_log_determinant += log(U[i * ld + i])
     for i in range(n - 1, -1, -1):
-        alpha[i] = (alpha[i] - simd.dot(n - i - 1, K + i * ld + i + 1, alpha + i + 1)) / K[i * ld + i]
+        alpha[i] = (alpha[i] - simd.dot(n - i - 1, U + i * ld + i + 1, alpha + i + 1)) / U[i * ld + i]
     return -0.5 * quadratic - half_log_determinant - 0.5 * n * LOG_2PI
 
 
@@ -136,16 +148,121 @@ def fit(
     cdef double value
     with nogil:
         simd.scale(n, d, &X[0, 0], &X[0, 0], &lengthscale[0], ld, rows, columns)
-        upper_gram(kind, n, d, rows, columns, variance, &diagonal[0], ld, &U[0, 0], NULL)
-        value = factor_and_solve(n, &z[0], ld, &U[0, 0], &alpha[0], strips)
+        upper_gram(kind, n, d, rows, columns, variance, &diagonal[0], ld, &U[0, 0], NULL, 0, 1)
+        value = NAN
+        if not factor(n, ld, &U[0, 0], &alpha[0], strips):
+            value = solve(n, &z[0], ld, &U[0, 0], &alpha[0])
     free(rows)
     return value
+
+
+cdef struct Layout:     # of the scratch of a likelihood
+    double *K           # (n, ld)
+    double *radial      # (n, ld)
+    double *P           # (n, ld)
+    double *rows        # (n, d), scaled inputs
+    double *columns     # (d, ld), the same
+    double *lanes       # (d, GSSBO_LANES)
+    double *noise       # (n,), on the diagonal of K_y
+    double *alpha       # (ld,)
+    double *weight      # (ld + WEIGHTS,)
+    double *scratch     # of the factor and the inverse
 
 
 cdef Py_ssize_t likelihood_work(Py_ssize_t n, Py_ssize_t d) noexcept nogil:
     """Elements of scratch `likelihood` needs."""
     cdef Py_ssize_t ld = gssbo_padded(n)
-    return 3 * n * ld + (n + ld + GSSBO_LANES + 1) * d + 2 * ld + WEIGHTS + gssbo_inverse_scratch(n)
+    return 3 * n * ld + (n + ld + GSSBO_LANES) * d + n + 2 * ld + WEIGHTS + gssbo_inverse_scratch(n)
+
+
+cdef Layout layout(Py_ssize_t n, Py_ssize_t d, double *work) noexcept nogil:
+    cdef Layout at
+    cdef Py_ssize_t ld = gssbo_padded(n)
+    at.K = work
+    at.radial = at.K + n * ld
+    at.P = at.radial + n * ld
+    at.rows = at.P + n * ld
+    at.columns = at.rows + n * d
+    at.lanes = at.columns + ld * d
+    at.noise = at.lanes + GSSBO_LANES * d
+    at.alpha = at.noise + n
+    at.weight = at.alpha + ld
+    at.scratch = at.weight + ld + WEIGHTS
+    return at
+
+
+cdef void begin(
+    Py_ssize_t n,
+    Py_ssize_t d,
+    const double *X,                # IN (n, d)
+    const double *factors,          # IN (n,), f
+    const double *known,            # IN (n,)
+    const double *theta,            # IN (d + 2,)
+    Layout at,
+) noexcept nogil:
+    cdef Py_ssize_t i
+    cdef double noise = exp(theta[d + 1])
+    for i in range(d):
+        at.lanes[i] = exp(theta[i])
+    for i in range(n):
+        at.noise[i] = noise * factors[i] + known[i]
+    simd.scale(n, d, X, X, at.lanes, gssbo_padded(n), at.rows, at.columns)
+
+
+cdef void slopes(
+    Py_ssize_t n,
+    Py_ssize_t d,
+    Py_ssize_t low,
+    Py_ssize_t high,
+    double *weight,                 # scratch (ld + WEIGHTS,)
+    Layout at,
+) noexcept nogil:
+    """Lanes of dL/dtheta_k, low <= k < high: of lengthscales only."""
+    cdef Py_ssize_t ld = gssbo_padded(n), block, first, part, i, k, left
+    # Rows of pairs whose weights are at hand; few coordinates stay in the cache as they are.
+    cdef Py_ssize_t panel = 1 if high - low <= COORDINATES else max(<Py_ssize_t> 1, WEIGHTS // ld)
+    cdef double *w
+    memset(at.lanes + low * GSSBO_LANES, 0, GSSBO_LANES * (high - low) * sizeof(double))
+    for block in range((n + panel - 1) // panel):
+        first = block * panel
+        for i in range(first, min(first + panel, n)):
+            # Whole vectors: weights of the columns up to i and of the padding are zero.
+            left = (i + 1) // GSSBO_LANES * GSSBO_LANES
+            w = weight + (i - first) * ld
+            memset(w, 0, (ld - left) * sizeof(double))
+            simd.likelihood_weights(n - i - 1, at.alpha[i], at.alpha + i + 1, at.P + i * ld + i + 1,
+                                    at.radial + i * ld + i + 1, w + i + 1 - left)
+        for part in range((high - low + COORDINATES - 1) // COORDINATES):
+            k = low + part * COORDINATES
+            for i in range(first, min(first + panel, n)):
+                left = (i + 1) // GSSBO_LANES * GSSBO_LANES
+                simd.weighted_squares(n - left, min(<Py_ssize_t> COORDINATES, high - k), at.columns + k * ld + left, ld,
+                                      at.rows + i * d + k, weight + (i - first) * ld, at.lanes + k * GSSBO_LANES)
+
+
+cdef void end(
+    Py_ssize_t n,
+    Py_ssize_t d,
+    const double *z,                # IN (n,)
+    const double *factors,          # IN (n,), f
+    const double *known,            # IN (n,)
+    const double *theta,            # IN (d + 2,)
+    double *gradient,               # OUT (d + 2,), dL/dtheta
+    Layout at,
+) noexcept nogil:
+    cdef Py_ssize_t ld = gssbo_padded(n), i, j
+    cdef double noise = exp(theta[d + 1]), fit_term = 0.0, trace = 0.0, extra = 0.0
+    for i in range(n):
+        fit_term += at.alpha[i] * z[i]
+        trace += (at.alpha[i] * at.alpha[i] - at.P[i * ld + i]) * factors[i]
+        extra += (at.alpha[i] * at.alpha[i] - at.P[i * ld + i]) * known[i]
+    for i in range(d):
+        gradient[i] = 0.0
+        for j in range(GSSBO_LANES):
+            gradient[i] += at.lanes[i * GSSBO_LANES + j]
+    # tr(W K) = tr(W K_y) - noise tr(W diag(f)) - tr(W diag(known)), and tr(W K_y) = alpha.z - n
+    gradient[d] = 0.5 * (fit_term - n - noise * trace - extra)
+    gradient[d + 1] = 0.5 * noise * trace
 
 
 cdef double likelihood(
@@ -161,57 +278,17 @@ cdef double likelihood(
     double *gradient,               # OUT (d + 2,), dL/dtheta
 ) noexcept nogil:
     """L and its gradient; NaN when K_y is not positive definite in doubles."""
-    cdef Py_ssize_t ld = gssbo_padded(n), block, first, part, i, j, k, left
-    # Rows of pairs whose weights are at hand; few coordinates stay in the cache as they are.
-    cdef Py_ssize_t panel = 1 if d <= COORDINATES else max(<Py_ssize_t> 1, WEIGHTS // ld)
-    cdef double *K = work
-    cdef double *radial = K + n * ld
-    cdef double *P = radial + n * ld
-    cdef double *rows = P + n * ld
-    cdef double *columns = rows + n * d
-    cdef double *lengthscale = columns + ld * d
-    cdef double *lanes = lengthscale + d
-    cdef double *alpha = lanes + GSSBO_LANES * d
-    cdef double *weight = alpha + ld
-    cdef double *scratch = weight + ld + WEIGHTS
-    cdef double *w
-    cdef double value, noise = exp(theta[d + 1]), fit_term = 0.0, trace = 0.0, extra = 0.0
-    for i in range(d):
-        lengthscale[i] = exp(theta[i])
-    for i in range(n):
-        weight[i] = noise * factors[i] + known[i]
-    simd.scale(n, d, X, X, lengthscale, ld, rows, columns)
-    upper_gram(kind, n, d, rows, columns, exp(theta[d]), weight, ld, K, radial)
-    value = factor_and_solve(n, z, ld, K, alpha, scratch)
-    if value != value:
-        return value
-    simd.invert(n, K, ld, P, ld, scratch)
-    memset(lanes, 0, GSSBO_LANES * d * sizeof(double))
-    for block in range((n + panel - 1) // panel):
-        first = block * panel
-        for i in range(first, min(first + panel, n)):
-            fit_term += alpha[i] * z[i]
-            trace += (alpha[i] * alpha[i] - P[i * ld + i]) * factors[i]
-            extra += (alpha[i] * alpha[i] - P[i * ld + i]) * known[i]
-            # Whole vectors: weights of the columns up to i and of the padding are zero.
-            left = (i + 1) // GSSBO_LANES * GSSBO_LANES
-            w = weight + (i - first) * ld
-            memset(w, 0, (ld - left) * sizeof(double))
-            simd.likelihood_weights(n - i - 1, alpha[i], alpha + i + 1, P + i * ld + i + 1,
-                                    radial + i * ld + i + 1, w + i + 1 - left)
-        for part in range((d + COORDINATES - 1) // COORDINATES):
-            k = part * COORDINATES
-            for i in range(first, min(first + panel, n)):
-                left = (i + 1) // GSSBO_LANES * GSSBO_LANES
-                simd.weighted_squares(n - left, min(<Py_ssize_t> COORDINATES, d - k), columns + k * ld + left, ld,
-                                      rows + i * d + k, weight + (i - first) * ld, lanes + k * GSSBO_LANES)
-    for i in range(d):
-        gradient[i] = 0.0
-        for j in range(GSSBO_LANES):
-            gradient[i] += lanes[i * GSSBO_LANES + j]
-    # tr(W K) = tr(W K_y) - noise tr(W diag(f)) - tr(W diag(known)), and tr(W K_y) = alpha.z - n
-    gradient[d] = 0.5 * (fit_term - n - noise * trace - extra)
-    gradient[d + 1] = 0.5 * noise * trace
+    cdef Py_ssize_t ld = gssbo_padded(n)
+    cdef Layout at = layout(n, d, work)
+    cdef double value
+    begin(n, d, X, factors, known, theta, at)
+    upper_gram(kind, n, d, at.rows, at.columns, exp(theta[d]), at.noise, ld, at.K, at.radial, 0, 1)
+    if factor(n, ld, at.K, at.alpha, at.scratch):
+        return NAN
+    value = solve(n, z, ld, at.K, at.alpha)
+    simd.invert(n, at.K, ld, at.P, ld, at.scratch)
+    slopes(n, d, 0, d, at.weight, at)
+    end(n, d, z, factors, known, theta, gradient, at)
     return value
 
 
@@ -236,6 +313,120 @@ def log_likelihood(
         value = likelihood(kind, X.shape[0], X.shape[1], &X[0, 0], &z[0], &factors[0], &known[0], &theta[0], &work[0],
                            &gradient[0])
     return value
+
+
+def stages_size(Py_ssize_t n):
+    """Elements of what the threads share that call one of the functions below."""
+    return 1 + (factor_stages(n) + INVERSE_STAGES + 5) * sizeof(gssbo_stage) // sizeof(Py_ssize_t)
+
+
+def share_likelihood(
+    int kind,
+    const double[:, ::1] X,             # IN (n, d)
+    const double[::1] z,                # IN (n,)
+    const double[::1] factors,          # IN (n,), f
+    const double[::1] known,            # IN (n,)
+    const double[::1] theta,            # IN (d + 2,)
+    double[::1] work,                   # INOUT (work_size(n, d),), zeros at first
+    double[::1] outcome,                # OUT (d + 3,), L and dL/dtheta
+    Py_ssize_t threads,
+    Py_ssize_t[::1] shared,             # INOUT (stages_size(n),), zeros
+):
+    """`log_likelihood`, to the bit, by several threads that call this with the same arguments; n > GSSBO_RESIDENT."""
+    cdef Py_ssize_t n = X.shape[0], d = X.shape[1], ld = gssbo_padded(n), part, slope_parts = min(threads, d)
+    cdef Layout at = layout(n, d, &work[0])
+    cdef gssbo_stage *stages = <gssbo_stage *> (&shared[0] + 1)
+    cdef double *weight = <double *> malloc((ld + WEIGHTS) * sizeof(double))
+    if weight == NULL:
+        raise MemoryError
+    with nogil:
+        if gssbo_claim(stages, 1) == 0:
+            begin(n, d, &X[0, 0], &factors[0], &known[0], &theta[0], at)
+            gssbo_finish(stages)
+        gssbo_await(stages, 1)
+        stages += 1
+        while True:
+            part = gssbo_claim(stages, PARTS)
+            if part < 0:
+                break
+            upper_gram(kind, n, d, at.rows, at.columns, exp(theta[d]), at.noise, ld, at.K, at.radial, part, PARTS)
+            gssbo_finish(stages)
+        gssbo_await(stages, PARTS)
+        stages += 1
+        if not share_factor(n, at.K, ld, at.scratch, &shared[0], stages):
+            stages += factor_stages(n)
+            if gssbo_claim(stages, 1) == 0:     # one does this while the others begin with the inverse
+                outcome[0] = solve_factored(n, d, &z[0], &theta[0], at)
+                gssbo_finish(stages)
+            share_inverse(n, at.K, at.P, ld, at.scratch, False, stages + 1)
+            gssbo_await(stages, 1)
+            stages += 1 + INVERSE_STAGES
+            if outcome[0] == outcome[0]:
+                while True:
+                    part = gssbo_claim(stages, slope_parts)
+                    if part < 0:
+                        break
+                    slopes(n, d, d * part // slope_parts, d * (part + 1) // slope_parts, weight, at)
+                    gssbo_finish(stages)
+                gssbo_await(stages, slope_parts)
+                stages += 1
+                if gssbo_claim(stages, 1) == 0:
+                    end(n, d, &z[0], &factors[0], &known[0], &theta[0], &outcome[1], at)
+                    gssbo_finish(stages)
+                gssbo_await(stages, 1)
+    free(weight)
+
+
+cdef double solve_factored(
+    Py_ssize_t n,
+    Py_ssize_t d,
+    const double *z,
+    const double *theta,
+    Layout at,
+) noexcept nogil:
+    """L, with alpha; NaN where K_y is singular."""
+    cdef Py_ssize_t i
+    for i in range(n):
+        at.alpha[i] = exp(theta[d]) + at.noise[i]
+    return NAN if singular(n, gssbo_padded(n), at.K, at.alpha) else solve(n, z, gssbo_padded(n), at.K, at.alpha)
+
+
+def share_precision(
+    int kind,
+    const double[:, ::1] X,             # IN (n, d)
+    const double[::1] lengthscale,      # IN (d,)
+    double variance,
+    const double[::1] diagonal,         # IN (n,), noise and jitter
+    double[:, ::1] K,                   # OUT (n, ld), K_y -> U
+    double[:, ::1] P,                   # OUT (n, ld), K_y^-1, both triangles
+    double[::1] scratch,                # OUT (_linalg.scratch_size(n),)
+    double[::1] inputs,                 # OUT ((n + ld) d,), scratch
+    Py_ssize_t[::1] shared,             # INOUT (stages_size(n),), zeros
+):
+    """K_y, its factor and inverse, by several threads that call this with the same arguments; n > GSSBO_RESIDENT.
+
+    Return 0, or i + 1 when pivot i is not positive.
+    """
+    cdef Py_ssize_t n = X.shape[0], d = X.shape[1], ld = K.shape[1], part
+    cdef double *columns = &inputs[0] + n * d
+    cdef gssbo_stage *stages = <gssbo_stage *> (&shared[0] + 1)
+    with nogil:
+        if gssbo_claim(stages, 1) == 0:
+            simd.scale(n, d, &X[0, 0], &X[0, 0], &lengthscale[0], ld, &inputs[0], columns)
+            gssbo_finish(stages)
+        gssbo_await(stages, 1)
+        stages += 1
+        while True:
+            part = gssbo_claim(stages, PARTS)
+            if part < 0:
+                break
+            upper_gram(kind, n, d, &inputs[0], columns, variance, &diagonal[0], ld, &K[0, 0], NULL, part, PARTS)
+            gssbo_finish(stages)
+        gssbo_await(stages, PARTS)
+        stages += 1
+        if not share_factor(n, &K[0, 0], ld, &scratch[0], &shared[0], stages):
+            share_inverse(n, &K[0, 0], &P[0, 0], ld, &scratch[0], True, stages + factor_stages(n))
+    return shared[0]
 
 
 def posterior(

@@ -7,13 +7,14 @@ U       upper factor, K = U^T U; what stands below its diagonal is scratch
 Z       U^-T, lower triangular
 P       K^-1 = Z^T Z
 
-A padded matrix is (n, ld) with ld = `padded(n)`; columns from n on are zero and may be overwritten. Everything
-runs on one thread with a fixed order of summation: the result does not depend on the BLAS or its threads.
+A padded matrix is (n, ld) with ld = `padded(n)`; columns from n on are zero and may be overwritten. Every element is
+summed in one fixed order: the result does not depend on the BLAS or its threads, nor on ours (_dense).
 Why not LAPACK: OpenBLAS's potrf, potri, symm and symv return different last bits with one thread and with two, which
 a loop of argmax decisions amplifies into a different run, and below n = 200 these routines are faster.
 """
 from libc.stdlib cimport free, malloc
 
+from gssbo._core._dense cimport mirror
 from gssbo._core._simd cimport (
     GSSBO_PAD,
     GSSBO_PRODUCT_SCRATCH,
@@ -88,44 +89,9 @@ def solve(
         simd.solve(n, m, &U[0, 0], U.shape[1], &B[0, 0], B.shape[1])
 
 
-def inverse_scratch(Py_ssize_t n):
-    """Elements of scratch `inverse_part` needs; 0 where the inverse is not made in parts."""
+def scratch_size(Py_ssize_t n):
+    """Elements of scratch for a factor and its inverse where threads share them; 0 where n is too small for it."""
     return gssbo_inverse_scratch(n) if n > GSSBO_RESIDENT else 0
-
-
-def inverse_part(
-    int stage,
-    Py_ssize_t n,
-    const double[:, ::1] U,     # IN (n, ld)
-    double[:, ::1] P,           # OUT (n, ld), (U^T U)^-1, both triangles, after the last stage
-    double[::1] scratch,        # INOUT (inverse_scratch(n),)
-    Py_ssize_t part,
-    Py_ssize_t parts,
-):
-    """A part of a stage of the inverse: 0 packs, 1 inverts the factor, 2 squares it, 3 mirrors.
-
-    All parts of a stage come before the next stage; those of stages 1 to 3 may be made at the same time.
-    """
-    with nogil:
-        if stage == 0:
-            simd.pack_factor(n, &U[0, 0], U.shape[1], &scratch[0])
-        elif stage == 1:
-            simd.invert_factor(n, &U[0, 0], U.shape[1], &scratch[0], part, parts)
-        elif stage == 2:
-            simd.square_factor(n, &P[0, 0], P.shape[1], &scratch[0], part, parts)
-        else:
-            mirror(n, P, part, parts)
-
-
-cdef void mirror(Py_ssize_t n, double[:, ::1] P, Py_ssize_t part, Py_ssize_t parts) noexcept nogil:
-    """P[j, i] = P[i, j], in squares that fit the first-level cache."""
-    cdef Py_ssize_t i, j, j0, i0 = 32 * part
-    while i0 < n:
-        for j0 in range(i0, n, 32):
-            for j in range(j0, min(j0 + 32, n)):
-                for i in range(i0, min(i0 + 32, j)):
-                    P[j, i] = P[i, j]
-        i0 += 32 * parts
 
 
 def inverse(
@@ -138,7 +104,7 @@ def inverse(
     with nogil:
         simd.pack_factor(n, &U[0, 0], U.shape[1], scratch)
         simd.invert(n, &U[0, 0], U.shape[1], &P[0, 0], P.shape[1], scratch)
-        mirror(n, P, 0, 1)
+        mirror(n, &P[0, 0], P.shape[1], 0, 1)
     free(scratch)
 
 

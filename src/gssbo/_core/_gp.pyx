@@ -494,7 +494,7 @@ def posterior_mean(
     double[::1] closest,                # OUT (m,), largest covariance with an observation
 ):
     """Posterior mean, to the bit that of `posterior`, without the triangular solve: half the work."""
-    cdef Py_ssize_t n = X.shape[0], d = X.shape[1], m = candidates.shape[0], block, first, size, i, j
+    cdef Py_ssize_t n = X.shape[0], d = X.shape[1], m = candidates.shape[0], block, first, size, some, i, j, together
     cdef double *rows = <double *> malloc(((n + 2 * CHUNK) * d + (GROUP + 2) * CHUNK) * sizeof(double))
     if rows == NULL:
         raise MemoryError
@@ -502,7 +502,6 @@ def posterior_mean(
     cdef double *columns = scaled + CHUNK * d
     cdef double *group = columns + CHUNK * d
     cdef double *sums = group + GROUP * CHUNK
-    cdef double *k
     cdef double *largest = sums + CHUNK
     with nogil:
         for i in range(n):
@@ -513,12 +512,12 @@ def posterior_mean(
             size = min(<Py_ssize_t> CHUNK, m - first)
             simd.scale(size, d, &candidates[first, 0], &X[0, 0], &lengthscale[0], CHUNK, scaled, columns)
             memset(sums, 0, 2 * CHUNK * sizeof(double))
-            for i in range(n):
-                k = group + i % GROUP * CHUNK
-                if i % GROUP == 0:
-                    simd.distance_rows(min(<Py_ssize_t> GROUP, n - i), CHUNK, d, columns, CHUNK, rows + i * d, k, CHUNK)
-                simd.kernel_values(kind, CHUNK, variance, k, NULL)
-                simd.add_scaled_and_max(CHUNK, alpha[i], k, sums, largest)
+            for some in range((n + GROUP - 1) // GROUP):
+                i = some * GROUP
+                together = min(<Py_ssize_t> GROUP, n - i)
+                simd.distance_rows(together, CHUNK, d, columns, CHUNK, rows + i * d, group, CHUNK)
+                simd.kernel_values(kind, together * CHUNK, variance, group, NULL)
+                simd.add_rows_and_max(together, CHUNK, &alpha[i], group, CHUNK, sums, largest)
             for j in range(size):
                 mean[first + j] = sums[j]
                 closest[first + j] = largest[j]

@@ -47,7 +47,8 @@ cdef extern from "simd.h" nogil:
         void (*likelihood_weights)(Py_ssize_t n, double a, const double *alpha, const double *P,
                                    const double *radial, double *w) noexcept nogil
         void (*add_scaled)(Py_ssize_t n, double a, const double *x, double *y) noexcept nogil
-        void (*add_scaled_and_max)(Py_ssize_t n, double a, const double *x, double *y, double *largest) noexcept nogil
+        void (*add_rows_and_max)(Py_ssize_t rows, Py_ssize_t n, const double *a, const double *X, Py_ssize_t ldx,
+                                 double *y, double *largest) noexcept nogil
         void (*add_squares)(Py_ssize_t n, const double *x, double *y) noexcept nogil
         void (*downdate)(Py_ssize_t rows, Py_ssize_t n, const double *L, Py_ssize_t ldl, const double *c, double *S,
                          double *r, const double *form, double floor, double *scores,

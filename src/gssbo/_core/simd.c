@@ -725,12 +725,21 @@ static void add_scaled(ptrdiff_t n, double a, const double *restrict x, double *
         y[j] += a * x[j];
 }
 
-static void add_scaled_and_max(ptrdiff_t n, double a, const double *restrict x, double *restrict y,
-                               double *restrict largest)
+typedef int64_t lanes __attribute__((vector_size(8 * W)));
+
+static void add_rows_and_max(ptrdiff_t rows, ptrdiff_t n, const double *a, const double *X, ptrdiff_t ldx, double *y,
+                             double *largest)
 {
-    for (ptrdiff_t j = 0; j < n; j++) {
-        y[j] += a * x[j];
-        largest[j] = x[j] > largest[j] ? x[j] : largest[j];
+    for (ptrdiff_t j = 0; j < n; j += W) {
+        vec total = load(y + j), most = load(largest + j);
+        for (ptrdiff_t t = 0; t < rows; t++) {
+            const vec x = load(X + t * ldx + j);
+            const lanes more = x > most;
+            total += a[t] * x;
+            most = (vec)((more & (lanes)x) | (~more & (lanes)most));
+        }
+        store(y + j, total);
+        store(largest + j, most);
     }
 }
 
@@ -741,8 +750,6 @@ static void add_squares(ptrdiff_t n, const double *restrict x, double *restrict 
 }
 
 /* ---- pivoted factor ---------------------------------------------------------------------------------- */
-
-typedef int64_t lanes __attribute__((vector_size(8 * W)));
 
 static void downdate(ptrdiff_t rows, ptrdiff_t n, const double *L, ptrdiff_t ldl, const double *c, double *S, double *r,
                      const double *form, double floor, double *scores, ptrdiff_t lds)
@@ -802,7 +809,7 @@ const gssbo_simd_table GSSBO_TABLE = {
     .weighted_squares = weighted_squares,
     .likelihood_weights = likelihood_weights,
     .add_scaled = add_scaled,
-    .add_scaled_and_max = add_scaled_and_max,
+    .add_rows_and_max = add_rows_and_max,
     .add_squares = add_squares,
     .downdate = downdate,
     .largest = largest,

@@ -99,8 +99,10 @@ typedef struct gssbo_simd_table {
     /* y += a x. */
     void (*add_scaled)(ptrdiff_t n, double a, const double *x, double *y);
 
-    /* y += a x, and largest = max(largest, x), element by element. */
-    void (*add_scaled_and_max)(ptrdiff_t n, double a, const double *x, double *y, double *largest);
+    /* For each of the rows x of X (rows, n) in turn, y += a x and largest = max(largest, x), element by element; n is a
+     * multiple of GSSBO_PAD. */
+    void (*add_rows_and_max)(ptrdiff_t rows, ptrdiff_t n, const double *a, const double *X, ptrdiff_t ldx, double *y,
+                             double *largest);
 
     /* y += x^2, element by element. */
     void (*add_squares)(ptrdiff_t n, const double *x, double *y);

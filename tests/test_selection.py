@@ -8,10 +8,11 @@ from threadpoolctl import threadpool_limits
 
 from gssbo import GaussianProcess, select_subset
 from gssbo import reference as ref
+from gssbo._core import _select
 from gssbo.embedding import Embedding
 from gssbo.exceptions import NotFittedError
 from gssbo.kernels import Kernel
-from gssbo.precision import PrecisionCache
+from gssbo.precision import PrecisionCache, precision_matrix
 from gssbo.selection import RULES
 from gssbo.selection.subset import select
 
@@ -140,6 +141,27 @@ def test_identical_points_are_taken_from_the_front(rule, cached):
     embedding = embedding_of(np.full((40, 3), 0.3), np.log([0.5, 0.5, 0.5, 1.0, 1e-4]), "rbf", cached)
     got = select(embedding, 6, rule=rule, forced=np.array([9]), y=None, rng=None)
     np.testing.assert_array_equal(got, [9, 0, 1, 2, 3, 4])
+
+
+@pytest.mark.parametrize("scale", [1e-25, 1.0, 1e12, 1e25])
+@pytest.mark.parametrize("n", [257, 300, 402])
+def test_vector_rule_on_large_pools_of_any_scale(n, scale):
+    """Beyond 256 members cosines are screened in single precision; it must not show, whatever the units."""
+    rng = np.random.default_rng(n)
+    for kind in range(4):
+        X = rng.random((n, 3))
+        if kind == 1:
+            X[n // 2 :] = X[: n - n // 2]  # everything twice
+        elif kind == 2:
+            X = np.round(4 * X) / 4  # a grid: symmetric, many ties
+        kernel = Kernel("matern52", np.full(3, [0.1, 0.5, 0.5, 2.0][kind]), 1.0)
+        noise = [1e-2, 1e-2, 1e-2, 1e-6][kind]
+        P = precision_matrix(kernel, X, noise)[0]
+        for n_forced in (0, 1, 21):
+            forced = rng.permutation(n)[:n_forced]
+            chosen = np.empty(60, dtype=np.intp)
+            _select.greedy_cosine(n, scale * P, False, forced, chosen)
+            np.testing.assert_array_equal(chosen, ref.select_vector(P[:, :n], 60, forced))
 
 
 def test_vector_rule_starts_at_the_first_and_goes_to_the_most_opposed():

@@ -16,11 +16,12 @@ References
 ----------
 1. Wei et al., Gradient-based Sample Selection for Faster Bayesian Optimization, TMLR 2026.
 """
+from libc.float cimport FLT_EPSILON
 from libc.math cimport INFINITY, fabs, sqrt
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-from gssbo._core._simd cimport gssbo_padded, gssbo_simd, gssbo_simd_table
+from gssbo._core._simd cimport GSSBO_RESIDENT, gssbo_packed_single, gssbo_padded, gssbo_simd, gssbo_simd_table
 
 cdef const gssbo_simd_table *simd = gssbo_simd()
 
@@ -83,6 +84,138 @@ cdef void add_cosines(Py_ssize_t n, Py_ssize_t ld, const double *source, bint sq
         h[i] += column[i] * inverse[i] * inverse[member]
 
 
+cdef bint screenable(Py_ssize_t n, Py_ssize_t ld, const double *P, Py_ssize_t n_picks) noexcept nogil:
+    """Whether P leaves the cache often enough, and nothing of it is lost in single precision but digits."""
+    cdef Py_ssize_t i
+    if n <= GSSBO_RESIDENT or n_picks < 16:
+        return False
+    for i in range(n):
+        if not 1e-20 < P[i * ld + i] < 1e20:
+            return False
+    return True
+
+
+cdef void cumulative_cosines(Py_ssize_t n, Py_ssize_t ld, const double *P, const double *inverse, const double *v,
+                             double *h) noexcept nogil:
+    """h = P v / |g|, v the sum of the unit embeddings retained (ld,)."""
+    cdef Py_ssize_t i
+    simd.symmetric_product(n, P, ld, v, h)
+    for i in range(n):
+        h[i] *= inverse[i]
+
+
+cdef Py_ssize_t first_smallest_near(Py_ssize_t n, Py_ssize_t ld, const double *P, const double *inverse,
+                                    const double *v, const char *retained, double *h, double *error) noexcept nogil:
+    """`first_smallest` of the exact cumulative cosines, of which h is within `error`.
+
+    Those that may be within TIE of the smallest are made exact one by one; all of them, h too, where they are many.
+    """
+    cdef double smallest = INFINITY, lowest = INFINITY
+    cdef Py_ssize_t i, n_near = 0
+    for i in range(n):
+        if not retained[i] and h[i] < smallest:
+            smallest = h[i]
+    for i in range(n):
+        if not retained[i] and h[i] <= smallest + 2.0 * error[0] + TIE:
+            n_near += 1
+    if n_near > n // 8:
+        cumulative_cosines(n, ld, P, inverse, v, h)
+        error[0] = 0.0
+    if error[0] == 0.0:
+        return first_smallest(n, h, retained)
+    if n_near == 1:
+        for i in range(n):
+            if not retained[i] and h[i] == smallest:
+                return i
+    for i in range(n):
+        if not retained[i] and h[i] <= smallest + 2.0 * error[0] + TIE:
+            lowest = min(lowest, simd.dot(n, P + i * ld, v) * inverse[i])
+    for i in range(n):
+        if not retained[i] and h[i] <= smallest + 2.0 * error[0] + TIE:
+            if simd.dot(n, P + i * ld, v) * inverse[i] <= lowest + TIE:
+                return i
+    return first_free(n, retained)
+
+
+cdef void greedy_screened(
+    Py_ssize_t n,
+    Py_ssize_t ld,
+    const double *P,
+    const double *inverse,
+    Py_ssize_t f,
+    const Py_ssize_t *forced,
+    Py_ssize_t size,
+    Py_ssize_t *chosen,
+    char *retained,
+    double *h,
+    double *v,                  # scratch (ld,)
+    float *packed,              # scratch (gssbo_packed_single(n) + 2 ld,)
+) noexcept nogil:
+    """Choose with h in single precision, and between those that its error leaves open with exact values.
+
+    A cosine is at most 1, so in single precision a column of them is off by n + 8 roundings at most (Cauchy-Schwarz).
+    """
+    cdef Py_ssize_t i, j, a
+    cdef double error = 0.0, scale
+    cdef float *u = packed + gssbo_packed_single(n)
+    cdef float *column = u + ld
+    simd.pack_single(n, P, ld, packed)
+    memset(v, 0, ld * sizeof(double))
+    memset(u, 0, ld * sizeof(float))
+    for j in range(f):
+        chosen[j] = forced[j]
+        retained[forced[j]] = 1
+        simd.add_scaled(n, inverse[forced[j]], P + forced[j] * ld, v)
+    cumulative_cosines(n, ld, P, inverse, v, h)
+    for j in range(f, size):
+        a = first_smallest_near(n, ld, P, inverse, v, retained, h, &error)
+        chosen[j] = a
+        retained[a] = 1
+        if j + 1 < size:
+            scale = inverse[a]
+            for i in range(n):
+                u[i] = <float> (scale * P[a * ld + i])
+            simd.add_scaled(n, scale, P + a * ld, v)
+            simd.symmetric_product_single(n, packed, u, column)
+            for i in range(n):
+                h[i] += column[i] * inverse[i]
+            error += (n + 8) * (0.5 * FLT_EPSILON)
+
+
+cdef void greedy(
+    Py_ssize_t n,
+    Py_ssize_t ld,
+    const double *source,       # (n, ld), Q when `squared`, else P
+    bint squared,
+    const double *inverse,
+    Py_ssize_t f,
+    const Py_ssize_t *forced,
+    Py_ssize_t size,
+    Py_ssize_t *chosen,
+    char *retained,
+    double *h,
+    double *work,               # scratch (ld,)
+) noexcept nogil:
+    cdef Py_ssize_t j, a
+    memset(h, 0, n * sizeof(double))
+    memset(work, 0, ld * sizeof(double))
+    for j in range(f):
+        chosen[j] = forced[j]
+        retained[forced[j]] = 1
+        if squared:
+            add_cosines(n, ld, source, True, inverse, forced[j], NULL, h)
+        else:
+            simd.add_scaled(n, inverse[forced[j]], source + forced[j] * ld, work)
+    if not squared and f > 0:
+        cumulative_cosines(n, ld, source, inverse, work, h)     # all at once
+    for j in range(f, size):
+        a = first_smallest(n, h, retained)
+        chosen[j] = a
+        retained[a] = 1
+        if j + 1 < size:
+            add_cosines(n, ld, source, squared, inverse, a, work, h)
+
+
 def greedy_cosine(
     Py_ssize_t n,
     const double[:, ::1] source,        # IN (n, ld), Q when `squared`, else P; both triangles
@@ -91,38 +224,24 @@ def greedy_cosine(
     Py_ssize_t[::1] chosen,             # OUT (size,)
 ):
     """Vector rule: repeatedly add the member with the smallest cumulative cosine to the retained ones."""
-    cdef Py_ssize_t ld = source.shape[1], size = chosen.shape[0], f = forced.shape[0], i, j, a
-    cdef Py_ssize_t padded = gssbo_padded(n)
-    cdef double *h = <double *> malloc(3 * padded * sizeof(double) + n)
+    cdef Py_ssize_t ld = source.shape[1], size = chosen.shape[0], f = forced.shape[0]
+    cdef bint screened = not squared and screenable(n, ld, &source[0, 0], size - f)
+    cdef Py_ssize_t singles = gssbo_packed_single(n) + 2 * ld if screened else 0
+    cdef const Py_ssize_t *first = &forced[0] if f > 0 else NULL
+    cdef double *h = <double *> malloc(3 * ld * sizeof(double) + singles * sizeof(float) + n)
     if h == NULL:
         raise MemoryError
-    cdef double *inverse = h + padded
-    cdef double *work = inverse + padded
-    cdef char *retained = <char *> (work + padded)
+    cdef double *inverse = h + ld
+    cdef double *work = inverse + ld
+    cdef float *packed = <float *> (work + ld)
+    cdef char *retained = <char *> (packed + singles)
     with nogil:
         memset(retained, 0, n)
-        memset(h, 0, n * sizeof(double))
         inverse_norms(n, ld, &source[0, 0], squared, inverse)
-        for j in range(f):
-            a = forced[j]
-            chosen[j] = a
-            retained[a] = 1
-            if squared:
-                add_cosines(n, ld, &source[0, 0], True, inverse, a, work, h)
-        if not squared and f > 0:
-            # All forced columns at once: h = P (sum_j g_j / |g_j|) / |g_i|; `work` is free until the first pick.
-            memset(work, 0, padded * sizeof(double))
-            for j in range(f):
-                simd.add_scaled(n, inverse[forced[j]], &source[forced[j], 0], work)
-            simd.symmetric_product(n, &source[0, 0], ld, work, h)
-            for i in range(n):
-                h[i] *= inverse[i]
-        for j in range(f, size):
-            a = first_smallest(n, h, retained)
-            chosen[j] = a
-            retained[a] = 1
-            if j + 1 < size:
-                add_cosines(n, ld, &source[0, 0], squared, inverse, a, work, h)
+        if screened:
+            greedy_screened(n, ld, &source[0, 0], inverse, f, first, size, &chosen[0], retained, h, work, packed)
+        else:
+            greedy(n, ld, &source[0, 0], squared, inverse, f, first, size, &chosen[0], retained, h, work)
     free(h)
 
 

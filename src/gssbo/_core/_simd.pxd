@@ -34,6 +34,8 @@ cdef extern from "simd.h" nogil:
                                double *y) noexcept nogil
         void (*symmetric_product)(Py_ssize_t n, const double *P, Py_ssize_t ldp, const double *x,
                                   double *y) noexcept nogil
+        void (*pack_single)(Py_ssize_t n, const double *P, Py_ssize_t ldp, float *packed) noexcept nogil
+        void (*symmetric_product_single)(Py_ssize_t n, const float *packed, const float *x, float *y) noexcept nogil
         double (*dot)(Py_ssize_t n, const double *x, const double *y) noexcept nogil
         void (*scale)(Py_ssize_t n, Py_ssize_t d, const double *X, const double *centre, const double *lengthscale,
                       Py_ssize_t ld, double *rows, double *columns) noexcept nogil
@@ -58,4 +60,5 @@ cdef extern from "simd.h" nogil:
     Py_ssize_t gssbo_padded(Py_ssize_t n) noexcept nogil
     Py_ssize_t gssbo_factor_scratch(Py_ssize_t n) noexcept nogil
     Py_ssize_t gssbo_inverse_scratch(Py_ssize_t n) noexcept nogil
+    Py_ssize_t gssbo_packed_single(Py_ssize_t n) noexcept nogil
     const gssbo_simd_table *gssbo_simd() noexcept nogil

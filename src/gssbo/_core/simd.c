@@ -530,6 +530,57 @@ static void symmetric_product(ptrdiff_t n, const double *P, ptrdiff_t ldp, const
     }
 }
 
+typedef float single __attribute__((vector_size(8 * W)));
+typedef float unaligned_single __attribute__((vector_size(8 * W), aligned(4), may_alias));
+
+static inline single load_single(const float *p)
+{
+    return *(const unaligned_single *)p;
+}
+
+/* Four rows at a time, vector by vector, from the one with the diagonal on: a product reads it all in order. Below the
+ * diagonal zeros, on it half the value, as a product uses it once for the row and once for the column. */
+static void pack_single(ptrdiff_t n, const double *P, ptrdiff_t ldp, float *packed)
+{
+    const ptrdiff_t width = 2 * W, end = round_up(n, width);
+    for (ptrdiff_t i = 0; i < n; i += 4)
+        for (ptrdiff_t j = i / width * width; j < end; j += width)
+            for (ptrdiff_t r = i; r < i + 4; r++, packed += width) {
+                if (r < n && j > r && j + width <= n)
+                    for (ptrdiff_t q = 0; q < width; q++)
+                        packed[q] = (float)P[r * ldp + j + q];
+                else
+                    for (ptrdiff_t q = j; q < j + width; q++)
+                        packed[q - j] = r >= n || q >= n || q < r ? 0.0f : (float)P[r * ldp + q] * (q > r ? 1.0f : 0.5f);
+            }
+}
+
+static void symmetric_product_single(ptrdiff_t n, const float *packed, const float *x, float *y)
+{
+    const ptrdiff_t width = 2 * W, end = round_up(n, width);
+    memset(y, 0, gssbo_padded(n) * sizeof(float));
+    for (ptrdiff_t i = 0; i < n; i += 4) {
+        single a0 = {0}, a1 = {0}, a2 = {0}, a3 = {0};
+        for (ptrdiff_t j = i / width * width; j < end; j += width, packed += 4 * width) {
+            const single p0 = load_single(packed), p1 = load_single(packed + width),
+                         p2 = load_single(packed + 2 * width), p3 = load_single(packed + 3 * width),
+                         xj = load_single(x + j);
+            a0 += p0 * xj;
+            a1 += p1 * xj;
+            a2 += p2 * xj;
+            a3 += p3 * xj;
+            *(unaligned_single *)(y + j) =
+                load_single(y + j) + ((p0 * x[i] + p1 * x[i + 1]) + (p2 * x[i + 2] + p3 * x[i + 3]));
+        }
+        for (int q = 0; q < 2 * W; q++) {
+            y[i] += a0[q];
+            y[i + 1] += a1[q];
+            y[i + 2] += a2[q];
+            y[i + 3] += a3[q];
+        }
+    }
+}
+
 static double dot(ptrdiff_t n, const double *x, const double *y)
 {
     vec a0 = {0}, a1 = {0}, a2 = {0}, a3 = {0};
@@ -801,6 +852,8 @@ const gssbo_simd_table GSSBO_TABLE = {
     .square_factor = square_factor,
     .product_vector = product_vector,
     .symmetric_product = symmetric_product,
+    .pack_single = pack_single,
+    .symmetric_product_single = symmetric_product_single,
     .dot = dot,
     .scale = scale,
     .squared_distances = squared_distances,

@@ -70,6 +70,11 @@ typedef struct gssbo_simd_table {
      * x with zeros from n on. */
     void (*symmetric_product)(ptrdiff_t n, const double *P, ptrdiff_t ldp, const double *x, double *y);
 
+    /* The same in single precision, a quarter of the memory to be read: pack_single puts the upper triangle into
+     * `packed`, gssbo_packed_single(n) elements; x with zeros from n on, y padded. */
+    void (*pack_single)(ptrdiff_t n, const double *P, ptrdiff_t ldp, float *packed);
+    void (*symmetric_product_single)(ptrdiff_t n, const float *packed, const float *x, float *y);
+
     double (*dot)(ptrdiff_t n, const double *x, const double *y);
 
     /* rows (n, d) = (X - centre) / lengthscale, and columns (d, ld), unless NULL, their transpose with zeros from
@@ -131,6 +136,11 @@ static inline ptrdiff_t gssbo_factor_scratch(ptrdiff_t n)
 static inline ptrdiff_t gssbo_inverse_scratch(ptrdiff_t n)
 {
     return n <= GSSBO_RESIDENT ? n * gssbo_padded(n) : 2 * gssbo_factor_scratch(n);
+}
+
+static inline ptrdiff_t gssbo_packed_single(ptrdiff_t n)
+{
+    return gssbo_padded(n) * (gssbo_padded(n) + 36) / 2;
 }
 
 const gssbo_simd_table *gssbo_simd(void);

@@ -111,9 +111,9 @@ class Likelihood:
         return self._evaluate(theta)
 
     def _evaluate(self, theta: FloatArray) -> tuple[float, FloatArray]:
-        gradient = np.zeros(len(theta))
         data = self.kind, self.X, self.z, self.factors, self.known, theta, self.work
         if not self._shared:
+            gradient = np.zeros(len(theta))
             return _gp.log_likelihood(*data, gradient), gradient
         outcome, stages = np.full(1 + len(theta), np.nan), np.zeros(_gp.stages_size(len(self.z)), dtype=np.intp)
         share(partial(_gp.share_likelihood, *data, outcome, self.threads, stages), self.threads)
@@ -236,8 +236,8 @@ def maximize_likelihood(
     hills = [likelihood, *(likelihood.twin() for _ in starts[1:])]
     climbs = [Climb(hill, start, bounds, reach, tol) for hill, start in zip(hills, starts, strict=True)]
     race = MAX_EVALUATIONS if len(climbs) == 1 else 4 + 18 * len(reach) // 25
-    share = max(threads // len(climbs), 1)
-    run_all([partial(climb.advance, race, threads=share) for climb in climbs], threads)
+    threads_each = max(threads // len(climbs), 1)
+    run_all([partial(climb.advance, race, threads=threads_each) for climb in climbs], threads)
     best = max(climbs, key=lambda climb: climb.value)  # the first of equals
     best.advance(MAX_EVALUATIONS, threads=threads)
     success = bool(np.isfinite(best.value))

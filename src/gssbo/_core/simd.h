@@ -70,7 +70,7 @@ typedef struct gssbo_simd_table {
      * x with zeros from n on. */
     void (*symmetric_product)(ptrdiff_t n, const double *P, ptrdiff_t ldp, const double *x, double *y);
 
-    /* The same in single precision, a quarter of the memory to be read: pack_single puts the upper triangle into
+    /* The same in single precision, with half the memory to be read: pack_single puts the upper triangle into
      * `packed`, gssbo_packed_single(n) elements; x with zeros from n on, y padded. */
     void (*pack_single)(ptrdiff_t n, const double *P, ptrdiff_t ldp, float *packed);
     void (*symmetric_product_single)(ptrdiff_t n, const float *packed, const float *x, float *y);

@@ -5,6 +5,7 @@ cdef extern from "team.h" nogil:
         pass
     Py_ssize_t gssbo_claim(gssbo_stage *stage, Py_ssize_t parts)
     void gssbo_finish(gssbo_stage *stage)
+    Py_ssize_t gssbo_next(gssbo_stage *stage, Py_ssize_t parts)
     void gssbo_await(gssbo_stage *stage, Py_ssize_t parts)
 
 cdef enum:

@@ -28,12 +28,10 @@ cdef bint factor(
     """Whether A is not positive definite in doubles."""
     cdef Py_ssize_t first = 0, part
     while first < n:
-        while True:
-            part = gssbo_claim(stages, PARTS)
-            if part < 0:
-                break
+        part = gssbo_claim(stages, PARTS)
+        while part >= 0:
             simd.subtract_above(n, A, ld, strips, first, part, PARTS)
-            gssbo_finish(stages)
+            part = gssbo_next(stages, PARTS)
         gssbo_await(stages, PARTS)
         stages += 1
         if gssbo_claim(stages, 1) == 0:
@@ -43,12 +41,10 @@ cdef bint factor(
         if status[0] != 0:
             return True
         stages += 1
-        while True:
-            part = gssbo_claim(stages, PARTS)
-            if part < 0:
-                break
+        part = gssbo_claim(stages, PARTS)
+        while part >= 0:
             simd.divide_rows(n, A, ld, strips, first, part, PARTS)
-            gssbo_finish(stages)
+            part = gssbo_next(stages, PARTS)
         gssbo_await(stages, PARTS)
         stages += 1
         first += GSSBO_ROWS
@@ -66,17 +62,15 @@ cdef void invert(
 ) noexcept nogil:
     cdef Py_ssize_t stage, part
     for stage in range(3 if both else 2):
-        while True:
-            part = gssbo_claim(stages + stage, PARTS)
-            if part < 0:
-                break
+        part = gssbo_claim(stages + stage, PARTS)
+        while part >= 0:
             if stage == 0:
                 simd.invert_factor(n, U, ld, scratch, part, PARTS)
             elif stage == 1:
                 simd.square_factor(n, P, ld, scratch, part, PARTS)
             else:
                 mirror(n, P, ld, part, PARTS)
-            gssbo_finish(stages + stage)
+            part = gssbo_next(stages + stage, PARTS)
         gssbo_await(stages + stage, PARTS)
 
 

@@ -27,6 +27,7 @@ from gssbo._core._dense cimport (
     gssbo_await,
     gssbo_claim,
     gssbo_finish,
+    gssbo_next,
     gssbo_stage,
 )
 from gssbo._core._dense cimport factor as share_factor
@@ -345,12 +346,10 @@ def share_likelihood(
             gssbo_finish(stages)
         gssbo_await(stages, 1)
         stages += 1
-        while True:
-            part = gssbo_claim(stages, PARTS)
-            if part < 0:
-                break
+        part = gssbo_claim(stages, PARTS)
+        while part >= 0:
             upper_gram(kind, n, d, at.rows, at.columns, exp(theta[d]), at.noise, ld, at.K, at.radial, part, PARTS)
-            gssbo_finish(stages)
+            part = gssbo_next(stages, PARTS)
         gssbo_await(stages, PARTS)
         stages += 1
         if not share_factor(n, at.K, ld, at.scratch, &shared[0], stages):
@@ -362,12 +361,10 @@ def share_likelihood(
             gssbo_await(stages, 1)
             stages += 1 + INVERSE_STAGES
             if outcome[0] == outcome[0]:
-                while True:
-                    part = gssbo_claim(stages, slope_parts)
-                    if part < 0:
-                        break
+                part = gssbo_claim(stages, slope_parts)
+                while part >= 0:
                     slopes(n, d, d * part // slope_parts, d * (part + 1) // slope_parts, weight, at)
-                    gssbo_finish(stages)
+                    part = gssbo_next(stages, slope_parts)
                 gssbo_await(stages, slope_parts)
                 stages += 1
                 if gssbo_claim(stages, 1) == 0:
@@ -416,12 +413,10 @@ def share_precision(
             gssbo_finish(stages)
         gssbo_await(stages, 1)
         stages += 1
-        while True:
-            part = gssbo_claim(stages, PARTS)
-            if part < 0:
-                break
+        part = gssbo_claim(stages, PARTS)
+        while part >= 0:
             upper_gram(kind, n, d, &inputs[0], columns, variance, &diagonal[0], ld, &K[0, 0], NULL, part, PARTS)
-            gssbo_finish(stages)
+            part = gssbo_next(stages, PARTS)
         gssbo_await(stages, PARTS)
         stages += 1
         if not share_factor(n, &K[0, 0], ld, &scratch[0], &shared[0], stages):

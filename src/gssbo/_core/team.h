@@ -32,6 +32,13 @@ static inline void gssbo_finish(gssbo_stage *stage)
     __atomic_fetch_add(&stage->done, 1, __ATOMIC_RELEASE);
 }
 
+/* Finishes a part and claims another. */
+static inline ptrdiff_t gssbo_next(gssbo_stage *stage, ptrdiff_t parts)
+{
+    gssbo_finish(stage);
+    return gssbo_claim(stage, parts);
+}
+
 /* Returns when all parts are done; their results can be read then. */
 static inline void gssbo_await(gssbo_stage *stage, ptrdiff_t parts)
 {

@@ -230,15 +230,3 @@ def test_constructor_errors_name_the_argument(build, message):
 
 def test_names():
     assert set(ACQUISITIONS) == {"ucb", "ei", "log_ei", "pi", "thompson"}
-
-
-def test_the_bound_is_one_and_its_mean_the_posteriors():
-    for noise in (0.0, 1e-9, 1e-2):
-        gp, _ = model(n=60, d=2, noise=noise)
-        points = np.vstack([np.random.default_rng(2).random((1000, 2)), gp.X_train_])
-        mean, std = gp.posterior(points)
-        same, bound = gp.posterior_bound(points)
-        assert np.array_equal(mean, same)
-        assert (bound >= std).all()
-        k = gp.kernel_(points, gp.X_train_).max(axis=1)
-        np.testing.assert_allclose(bound**2, gp.variance_ - k**2 / (gp.variance_ + gp.noise_), atol=2e-6)

@@ -1,9 +1,10 @@
 """The choice among candidates: the best that may be suggested, or several of them at once.
 
-An acquisition that grows with the standard deviation is bounded from above by what the closest observation alone says
-of it, and by what it was before points were pending. So only the candidates whose bound reaches the best exact score
-are scored exactly; the choice is that of scoring all of them, for one point, and again for every further one. On
-Hartmann 6, Levy 20 and Powell 48, 0.1 to 1 % of the candidates are left.
+An acquisition that grows with mean and standard deviation is bounded from above: by a mean in single precision with all
+that this may lose, by what the closest observation alone says of the standard deviation, and by what it was before
+points were pending. So only the candidates whose bound reaches the best exact score are scored exactly; the choice is
+that of scoring all of them, for one point, and again for every further one. On Hartmann 6, Levy 20 and Powell 48, 0.1
+to 1 % of the candidates are left.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ __all__ = ["Admit", "choose"]
 Admit = Callable[[FloatArray], NDArray[np.bool_]]
 """admit(U): mask (m,) of realisable unit points (m, D) that may be suggested."""
 
-PROMISING = 256  # candidates scored exactly before any is dropped, and asked about together
-AGAIN = 128  # the same where the bounds are scores of a moment ago
+FIRST = 64  # candidates scored exactly before any is dropped
+PROMISING = 256  # candidates asked about together
 
 
 def choose(
@@ -73,7 +74,6 @@ class _Field:
         m = len(candidates)
         self._scores = np.full(m, np.inf)
         self._bounded = False
-        self._first = PROMISING
         self._exact = np.zeros(m, dtype=bool)
         self._free = np.ones(m, dtype=bool)  # neither refused nor chosen
         self._asked = np.zeros(m, dtype=bool)
@@ -83,7 +83,6 @@ class _Field:
         twins = np.flatnonzero(self._candidates[:, 0] == self._candidates[index, 0])
         self._free[twins] &= (self._candidates[twins] != self._candidates[index]).any(axis=1)
         self._exact[:] = False
-        self._first = AGAIN
 
     def winner(self, gp: Surrogate, admit: Admit) -> int:
         """Index of the highest exact score under `gp` that is admitted; -1 if there is none."""
@@ -128,8 +127,8 @@ class _Field:
             some = np.flatnonzero(reach)
             if len(some) == 0:
                 return
-            if len(known) == 0 and len(some) > self._first:
-                some = some[np.argpartition(-self._scores[some], self._first - 1)[: self._first]]
+            if len(known) == 0 and len(some) > FIRST:
+                some = some[np.argpartition(-self._scores[some], FIRST - 1)[:FIRST]]
             self._set(some, acquisition.rank(*gp.posterior(self._candidates[some]), self._best))
 
     def _set(self, some: IndexArray | slice, scores: FloatArray) -> None:

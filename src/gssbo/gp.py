@@ -245,25 +245,26 @@ class GaussianProcess(Regressor):
         return mean, np.sqrt(variance, out=variance)
 
     def posterior_bound(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Mean (m,), and an upper bound on the standard deviation (m,), in units of z, without checks.
+        """Upper bounds on mean and standard deviation (m,), in units of z, without checks.
 
-        The bound is the standard deviation given the closest observation alone; it saves the triangular solve, half
-        of the work of `posterior`.
+        The second is the standard deviation given the closest observation alone. It saves the triangular solve, and
+        most of it is done in single precision: a fifth of the work of `posterior`.
         """
-        mean, closest = np.empty(len(points)), np.empty(len(points))
-
-        def score(first: int, last: int) -> None:
-            _gp.posterior_mean(
-                self.kernel_.kind, self.X_train_, self.lengthscale_, self.variance_, self.alpha_, points[first:last],
-                mean[first:last], closest[first:last],
-            )  # fmt: skip
-
-        self._in_parts(score, len(points))
+        mean, std = np.empty(len(points)), np.empty(len(points))
         # Which observation is the closest is not known here: it may be the noisiest. The slack covers the rounding of
         # an exact variance from an ill-conditioned K_y.
         noise = float((self.noise_ * self.noise_factors_ + self.known_noise_).max())
         share = (1.0 - 1e-6) / (self.variance_ + noise + self.fit_info_["jitter"])
-        return mean, np.sqrt(np.maximum(self.variance_ - share * closest * closest, 0.0))
+        tolerance = 0.1 * float(np.abs(self.y_train_).mean())  # scores that differ by more are common
+
+        def score(first: int, last: int) -> None:
+            _gp.posterior_bound(
+                self.kernel_.kind, self.X_train_, self.lengthscale_, self.variance_, share, self.alpha_,
+                points[first:last], tolerance, mean[first:last], std[first:last],
+            )  # fmt: skip
+
+        self._in_parts(score, len(points))
+        return mean, std
 
     def solve(self, v: FloatArray) -> FloatArray:
         """K_y^-1 v for v (n,), from the factor at hand."""

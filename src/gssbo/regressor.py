@@ -278,7 +278,7 @@ class Regressor(ABC):
         """Mean and standard deviation (m,) of the latent function in units of z, without checks."""
 
     def posterior_bound(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Mean (m,), and an upper bound on the standard deviation (m,): here the standard deviation itself."""
+        """Upper bounds on mean and standard deviation (m,): here these themselves."""
         return self.posterior(points)
 
     def predict(self, X: ArrayLike, return_std: bool = False) -> FloatArray | tuple[FloatArray, FloatArray]:

@@ -85,7 +85,7 @@ class Surrogate(Protocol):
         ...
 
     def posterior_bound(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Mean (m,), and an upper bound on the standard deviation (m,): `posterior`, or something cheaper."""
+        """Upper bounds on mean and standard deviation (m,): `posterior`, or something cheaper."""
         ...
 
 

@@ -57,15 +57,17 @@ def posterior(
     mean: FloatArray,
     latent_variance: FloatArray,
 ) -> None: ...
-def posterior_mean(
+def posterior_bound(
     kind: int,
     X: FloatArray,
     lengthscale: FloatArray,
     variance: float,
+    share: float,
     alpha: FloatArray,
     candidates: FloatArray,
+    tolerance: float,
     mean: FloatArray,
-    closest: FloatArray,
+    std: FloatArray,
 ) -> None: ...
 def posterior_gradient(
     kind: int,

@@ -5,6 +5,8 @@ cdef extern from "simd.h" nogil:
     enum: GSSBO_RESIDENT
     enum: GSSBO_ROWS
     enum: GSSBO_LANES
+    enum: GSSBO_RBF
+    enum: GSSBO_MATERN32
     enum: GSSBO_PRODUCT_SCRATCH
 
     ctypedef struct gssbo_simd_table:
@@ -51,6 +53,10 @@ cdef extern from "simd.h" nogil:
         void (*add_scaled)(Py_ssize_t n, double a, const double *x, double *y) noexcept nogil
         void (*add_rows_and_max)(Py_ssize_t rows, Py_ssize_t n, const double *a, const double *X, Py_ssize_t ldx,
                                  double *y, double *largest) noexcept nogil
+        double (*scale_single)(Py_ssize_t n, Py_ssize_t d, const double *X, const double *centre,
+                               const double *factor, Py_ssize_t ld, float *columns) noexcept nogil
+        void (*add_correlations_single)(int kind, Py_ssize_t n, Py_ssize_t d, const float *XT, Py_ssize_t ldx,
+                                        const float *X, const float *a, double *y, float *largest) noexcept nogil
         void (*add_squares)(Py_ssize_t n, const double *x, double *y) noexcept nogil
         void (*downdate)(Py_ssize_t rows, Py_ssize_t n, const double *L, Py_ssize_t ldl, const double *c, double *S,
                          double *r, const double *form, double floor, double *scores,

@@ -109,6 +109,17 @@ typedef struct gssbo_simd_table {
     void (*add_rows_and_max)(ptrdiff_t rows, ptrdiff_t n, const double *a, const double *X, ptrdiff_t ldx, double *y,
                              double *largest);
 
+    /* columns (d, ld), zeros from n on: (X - centre) factor of X (n, d), transposed, in single precision. Returns the
+     * largest norm of the n points. */
+    double (*scale_single)(ptrdiff_t n, ptrdiff_t d, const double *X, const double *centre, const double *factor,
+                           ptrdiff_t ld, float *columns);
+
+    /* `add_rows_and_max` with the correlations R(r) of four points X (4, d) with the columns of XT (d, n), in single
+     * precision but for the sums y over fours; n is a multiple of 2 GSSBO_PAD. Distances between coordinates are sqrt(5) r,
+     * sqrt(3) r or, for the squared exponential, sqrt(log2(e) / 2) r. */
+    void (*add_correlations_single)(int kind, ptrdiff_t n, ptrdiff_t d, const float *XT, ptrdiff_t ldx, const float *X,
+                                    const float *a, double *y, float *largest);
+
     /* y += x^2, element by element. */
     void (*add_squares)(ptrdiff_t n, const double *x, double *y);
 

@@ -1,7 +1,7 @@
 """Acquisition functions of the posterior mean and standard deviation at a candidate alone.
 
-Where such a function grows with the standard deviation, its maximum over many candidates needs the exact standard
-deviation of few: `gssbo.choice` uses that.
+Where such a function grows with both, its maximum over many candidates needs the exact values of few: `gssbo.choice`
+uses that.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["IncreasingAcquisition"]
 
 
 class IncreasingAcquisition(ABC):
-    """An acquisition a(mean, std) that grows with std."""
+    """An acquisition a(mean, std) that grows with mean and std."""
 
     @abstractmethod
     def rank(self, mean: FloatArray, std: FloatArray, best: float) -> FloatArray:

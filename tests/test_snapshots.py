@@ -1,7 +1,9 @@
 """Snapshots in a journal: objects as JSON and back, when they are taken, when they are of use; compaction."""
 
+import copy
 import json
 import os
+import warnings
 from collections import deque
 from typing import NamedTuple
 
@@ -233,6 +235,53 @@ def test_a_full_disk_costs_the_snapshot_alone(tmp_path, soon, monkeypatch):
     with gssbo.Optimizer(BOX, n_init=5, rng=0, journal=path) as opt:
         run(opt, 30)
     assert kinds(path).count("tell") == 30
+
+
+@pytest.mark.parametrize("method", ["portfolio", "box", "gssbo-residual"])
+@pytest.mark.parametrize("trouble", [KeyboardInterrupt, JournalError, MemoryError])
+def test_a_suggestion_that_was_broken_off_is_no_break(tmp_path, monkeypatch, method, trouble):
+    """What it had drawn is in no record of a suggestion: the next snapshot has it."""
+    path = tmp_path / "run.jsonl"
+    append = Journal.append
+
+    def refuse(self, entry):
+        if entry.kind == "ask":
+            raise trouble
+        append(self, entry)
+
+    with gssbo.Optimizer(BOX, method=method, rng=0, journal=path) as opt:
+        run(opt, 30)
+        for _ in range(2):
+            with monkeypatch.context() as full, pytest.raises(trouble):
+                full.setattr(Journal, "append", refuse)
+                opt.ask()
+            run(opt, 3)
+        assert kinds(path).count("snapshot") == 2
+        twin = copy.deepcopy(opt)
+        expected = [twin.ask() for _ in range(3)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with gssbo.Optimizer(BOX, method=method, rng=0, journal=path) as opt:
+            assert opt.n_told == 36
+            np.testing.assert_array_equal([opt.ask() for _ in range(3)], expected)
+
+
+def test_one_that_gave_something_else_warns_once(tmp_path):
+    path = tmp_path / "run.jsonl"
+    with gssbo.Optimizer(BOX, n_init=5, rng=1, journal=Journal(path, snapshots=False)) as opt:
+        run(opt, 20)
+    path.write_text(path.read_text().replace('"entropy":1,', '"entropy":2,'))
+    with pytest.warns(gssbo.exceptions.JournalWarning, match="other suggestions"):
+        opt = gssbo.Optimizer(BOX, n_init=5, journal=path)
+    with opt:
+        run(opt, 3)
+        twin = copy.deepcopy(opt)
+        expected = twin.ask()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with gssbo.Optimizer(BOX, n_init=5, journal=path) as opt:
+            assert opt.n_told == 23
+            np.testing.assert_array_equal(opt.ask(), expected)
 
 
 def places(value):

@@ -345,7 +345,11 @@ class Optimizer(Ledger):
             if self._iteration_seconds is not None and self.n_told > before:
                 self._strategy.record(self._iteration_seconds, self.n_told)
                 self._iteration_seconds = None
-            numbers = self._proposals.make(n, confirm, stands)
+            try:
+                numbers = self._proposals.make(n, confirm, stands)
+            except BaseException:  # what was drawn and learnt for it is, and the journal does not say so
+                self._snapshots.need()
+                raise
         if self._proposals.n_modelled > before:
             self._iteration_seconds = self.last_ask_seconds
         return numbers
@@ -389,6 +393,7 @@ class Optimizer(Ledger):
                 self._proposals.book(entry.rows)
         self._snapshots.resumed()
         if not same:
+            self._snapshots.need()
             warn(
                 "asking again gave other suggestions than the journal has, which stand: the run goes on from them, but "
                 "not as it would have without a break; was it begun with another version, or on another machine?",

@@ -54,15 +54,22 @@ class Snapshots:
         self._known = [*known, *generators]
         self._n_kept = self._n_resumed = 0  # suggestions at the last snapshot, and when the run was taken up
         self._possible = True
+        self._needed = False
         self._entries = b""  # digest of them
 
     def note(self, entry: Entry) -> None:
         """Take note of an entry that the journal was given, each of them once, in their order."""
         self._entries = _behind(self._entries, entry)
 
+    def need(self) -> None:
+        """Note that the next suggestion will not be that of asking what the journal has: one was broken off, say."""
+        self._needed = True
+
     def due(self, *, at_end: bool = False) -> bool:
-        """Whether enough was suggested since the last one."""
+        """Whether a suggestion was just made that needs one, or enough of them since the last."""
         n = self._proposals.n_suggested
+        if self._needed and not at_end:
+            return self._possible
         if not self._possible or n == self._n_resumed:
             return False
         return n - self._n_kept >= (LEAST_AT_END if at_end else max(LEAST, SHARE * self._n_kept))
@@ -71,6 +78,7 @@ class Snapshots:
         """An entry with what decides about the next suggestion, and `extra`; None where that cannot be written."""
         parts = {"strategy": vars(self._strategy), "counts": self._proposals.counts, "extra": extra}
         self._n_kept = self._proposals.n_suggested
+        self._needed = False
         try:
             written = encode(parts, self._known)
         except TypeError:  # something of the user's own: a surrogate, say

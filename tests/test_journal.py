@@ -369,10 +369,61 @@ def test_a_copy_has_no_journal(tmp_path):
     with fresh(path) as opt:
         opt.tell([0.1, 0.1], 1.0)
         before = path.read_bytes()
-        for twin in (copy.deepcopy(opt), pickle.loads(pickle.dumps(opt))):
+        for twin in (copy.copy(opt), copy.deepcopy(opt), pickle.loads(pickle.dumps(opt))):
             twin.tell([0.2, 0.2], 2.0)
             assert (twin.n_told, opt.n_told) == (2, 1)
+            twin.ask()
+            assert (len(twin.pending), len(opt.pending)) == (1, 0)
         assert path.read_bytes() == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="an open file stays where it is there")
+@pytest.mark.parametrize("trouble", ["replaced", "removed", "moved", "cut"])
+def test_what_would_be_lost_is_not_told(tmp_path, trouble):
+    path, other = tmp_path / "run.jsonl", tmp_path / "other.jsonl"
+    with fresh(path) as opt:
+        opt.tell([0.1, 0.1], 1.0)
+        opt.tell([0.2, 0.2], 2.0)
+        whole = path.read_bytes()
+        if trouble == "replaced":
+            other.write_bytes(whole)
+            os.replace(other, path)
+        elif trouble == "removed":
+            path.unlink()
+        elif trouble == "moved":
+            path.rename(other)
+        else:
+            os.truncate(path, len(whole) - 30)
+        for _ in range(2):
+            with pytest.raises(JournalError, match="while it was open; the entry is not in it"):
+                opt.tell([0.3, 0.3], 3.0)
+            with pytest.raises(JournalError, match="while it was open; the entry is not in it"):
+                opt.ask()
+        assert (opt.n_told, len(opt.pending)) == (2, 0)
+        path.write_bytes(whole) if trouble == "cut" else None
+        if trouble == "cut":
+            opt.tell([0.3, 0.3], 3.0)
+        kept = other if trouble == "moved" else path
+    if trouble != "removed":
+        assert len(read_journal(kept).entries) == 2 + (trouble == "cut")
+
+
+@pytest.mark.skipif(not hasattr(os, "link"), reason="no hard links here")
+def test_a_hard_link_is_no_other_journal(tmp_path):
+    path, other = tmp_path / "run.jsonl", tmp_path / "other.jsonl"
+    with fresh(path) as opt:
+        opt.tell([0.1, 0.1], 1.0)
+        os.link(path, other)
+        with pytest.raises(JournalError, match="by this very process"):
+            fresh(other)
+        if sys.platform != "win32":
+            code = f"import gssbo; gssbo.Optimizer([(0.0, 1.0)] * 2, n_init=3, rng=5, journal={str(other)!r})"
+            got = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+            assert "is being written by another process, under another name" in got.stderr
+        opt.tell([0.2, 0.2], 2.0)
+    with fresh(other) as opt:
+        assert opt.n_told == 2
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["other.jsonl", "run.jsonl"]
 
 
 def test_reading_needs_a_run(tmp_path):

@@ -106,6 +106,7 @@ class Journal:
             except OSError as error:
                 raise JournalError(f"journal must be a file that can be written, got {self.path} ({error})") from error
             undo.callback(self._shut)
+            self._lock.include(self._descriptor)
             scan = Scan(self.path, self._read_all(), skip_damaged=self.skip_damaged)
             self._position, self._pid = scan.end, os.getpid()
             self._before = scan.missing
@@ -162,6 +163,7 @@ class Journal:
 
     def _write(self, line: bytes) -> None:
         start = self._position
+        self._require_place(start)
         try:
             os.ftruncate(self._descriptor, start)  # what a killed process left of a line
             os.lseek(self._descriptor, start, os.SEEK_SET)
@@ -178,6 +180,20 @@ class Journal:
             if self._position == start:
                 self._take_back(start)
             raise
+
+    def _require_place(self, length: int) -> None:
+        """Raise a JournalError unless the file is still where it was, and as long: else an entry would be lost."""
+        ours = os.fstat(self._descriptor)
+        try:
+            there = os.path.samestat(ours, os.stat(self.path))
+        except OSError:
+            there = False
+        if not there:
+            raise JournalError(f"{self.path} was removed or replaced while it was open; the entry is not in it")
+        if ours.st_size < length:
+            raise JournalError(
+                f"{self.path} was cut from {length} bytes to {ours.st_size} while it was open; the entry is not in it"
+            )
 
     def _take_back(self, start: int) -> None:
         with contextlib.suppress(OSError):

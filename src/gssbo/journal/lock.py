@@ -52,18 +52,36 @@ class Lock:
     def __init__(self, path: Path) -> None:
         self._key = os.path.realpath(path)  # a link is no other journal
         self._path = Path(f"{self._key}.lock")
+        self._file = ""
         with _guard:
-            if self._key in _held:
+            if self._key in _held or _name(path) in _held:
                 raise JournalError(f"{path} is being written by this very process")
             self._descriptor = self._acquire(path)
             _held.add(self._key)
+
+    def include(self, descriptor: int) -> None:
+        """Keep others from writing to the open file by another name of it, a hard link.
+
+        On POSIX systems that ends where this process closes the file once more, as one that reads it does.
+
+        Raises
+        ------
+        JournalError
+            If someone does.
+        """
+        # Windows would keep others from reading, too.
+        if sys.platform != "win32" and not _lock(descriptor):
+            raise JournalError(f"{self._key} is being written by another process, under another name")
+        with _guard:
+            self._file = _name(descriptor)
+            _held.add(self._file)
 
     def release(self) -> None:
         """Give it up; once more does nothing."""
         with _guard:
             if self._descriptor < 0:
                 return
-            _held.discard(self._key)
+            _held.difference_update((self._key, self._file))
             if sys.platform == "win32":
                 os.close(self._descriptor)  # a file that is open is not removed there
                 with contextlib.suppress(OSError):
@@ -90,6 +108,15 @@ class Lock:
                 os.close(descriptor)
                 raise
             os.close(descriptor)
+
+
+def _name(file: Path | int) -> str:
+    """What the system knows a file by, whatever its names; nothing where there is none."""
+    try:
+        status = os.stat(file)
+    except OSError:
+        return ""
+    return f"{status.st_dev}:{status.st_ino}"
 
 
 def _same(descriptor: int, path: Path) -> bool:

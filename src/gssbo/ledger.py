@@ -5,6 +5,7 @@ Everything inside is maximised, in the model's cube; the sign flips once, in `te
 
 from __future__ import annotations
 
+import copy
 import os
 import threading
 from collections import deque
@@ -58,6 +59,9 @@ class Ledger:
     def __getstate__(self) -> dict[str, Any]:
         # A copy has no journal: two would write to one file.
         return {name: value for name, value in vars(self).items() if name != "_lock"} | {"_journal": None}
+
+    def __copy__(self) -> Self:
+        return copy.deepcopy(self)  # with the history shared, the copy would be told what the journal is not
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import math
 import pickle
@@ -12,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["Objective", "Reply"]
+__all__ = ["Objective", "Reply", "attach"]
 
 
 class Reply(NamedTuple):
@@ -74,13 +75,33 @@ def _number(value: Any, worst: float) -> float:
             item = array.reshape(()).item()
             if item is not None and not isinstance(item, str | bytes) and (number := float(item)) != -worst:
                 return number
-    except (TypeError, ValueError, OverflowError):
+    except Exception:  # whatever a type of someone else's does when it is asked for a number
         pass
     raise ValueError(f"fun must return one real number, or NaN or {worst} where it failed, got {value!r}")
 
 
+def attach(error: BaseException, note: str, **attributes: Any) -> None:
+    """Give an exception a note and attributes, also one that takes none, such as a frozen dataclass.
+
+    Examples
+    --------
+    >>> error = ValueError("diverged")
+    >>> attach(error, "at step 7", step=7)
+    >>> error.step, error.__notes__
+    (7, ['at step 7'])
+    """
+    for name, value in attributes.items():
+        BaseException.__setattr__(error, name, value)
+    with contextlib.suppress(Exception):
+        error.add_note(note)
+
+
 def _text(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    try:
+        said = str(error)
+    except Exception:  # that is not what went wrong
+        said = ""
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
 
 
 def _portable(error: Exception) -> Exception:
@@ -90,5 +111,5 @@ def _portable(error: Exception) -> Exception:
         pickle.loads(pickle.dumps(error))
     except Exception:
         error = RuntimeError(_text(error))
-    error.add_note(where)
+    attach(error, where)
     return error

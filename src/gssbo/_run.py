@@ -19,7 +19,7 @@ import numpy as np
 from scipy.optimize import OptimizeResult
 
 from gssbo import _stops
-from gssbo._objective import Objective, Reply
+from gssbo._objective import Objective, Reply, attach
 from gssbo._stops import MESSAGES, NO_VALUE, Stops
 from gssbo._workers import Workers, make_workers
 from gssbo.exceptions import SpaceExhausted
@@ -128,10 +128,11 @@ class _Run:
         except BaseException as error:
             self._break_off()
             # Nothing evaluated is lost: whoever catches the error finds it there.
-            error.partial_result = self._result(_stops.ERROR)  # type: ignore[attr-defined]
-            error.add_note(
+            attach(
+                error,
                 f"gssbo.minimize: this ended the run at evaluation {self._n_done + 1}; everything told before is in "
-                "the attribute `partial_result` of this exception."
+                "the attribute `partial_result` of this exception.",
+                partial_result=self._result(_stops.ERROR),
             )
             raise
         return self._result(_stops.BUDGET if self._status is None else self._status)
@@ -271,10 +272,12 @@ def _notifier(callback: Callable[..., Any] | None) -> Callable[[OptimizeResult],
 
     def notify(progress: OptimizeResult) -> bool:
         try:
-            if named:
-                return bool(callback(intermediate_result=progress))
-            return bool(callback(progress.x if point else progress))
+            answer = callback(intermediate_result=progress) if named else callback(progress.x if point else progress)
         except StopIteration:
             return True
+        try:
+            return bool(answer)
+        except Exception as error:
+            raise ValueError(f"callback must return whether to stop, or None, got {answer!r}") from error
 
     return notify

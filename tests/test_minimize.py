@@ -1,5 +1,9 @@
 """`minimize`: the budget, the first points, the callback, interruption, and objectives of every temper."""
 
+import dataclasses
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from scipy.optimize import Bounds, OptimizeResult
@@ -474,6 +478,91 @@ def test_an_exception_carries_everything_evaluated_before(fails):
     assert np.array_equal(partial.x_iters, np.array(calls[:7]))
     assert partial.fun == min(float(x[0]) for x in calls[:7])
     assert "evaluation 8" in caught.value.__notes__[0]
+
+
+class Slotted(Exception):
+    __slots__ = ()
+
+    def add_note(self, note):
+        raise TypeError("no notes")
+
+
+@dataclasses.dataclass(frozen=True)
+class Diverged(Exception):
+    step: int
+
+
+class Stubborn(Exception):
+    def __setattr__(self, name, value):
+        raise AttributeError(name)
+
+
+class Speechless(Exception):
+    def __str__(self):
+        return str(1 // 0)
+
+
+@pytest.mark.parametrize("error", [Slotted(), Diverged(7), Stubborn(), Speechless()])
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_exception_of_any_kind_comes_out_as_it_is(error, workers):
+    fun = Fails(error)
+    with pytest.raises(Exception) as caught, ThreadPoolExecutor(2) as executor:
+        run(fun, workers=1 if workers == 1 else executor)
+    assert caught.value is error
+    assert caught.value.partial_result.nfev >= 5
+
+
+@pytest.mark.parametrize("error", [Slotted(), Diverged(7), Stubborn(), Speechless()])
+def test_an_exception_of_any_kind_may_be_a_failure(error):
+    result = run(Fails(error), catch=type(error))
+    assert (result.nfev, result.n_failed) == (14, 8)
+    assert all(failure.reason.startswith(type(error).__name__) for failure in result.failures)
+
+
+class Fails:
+    """A bowl until the seventh call."""
+
+    def __init__(self, error):
+        self.error, self.n = error, 0
+
+    def __call__(self, x):
+        self.n += 1
+        if self.n > 6:
+            raise self.error
+        return bowl(x)
+
+
+class NoTruth:
+    def __bool__(self):
+        raise RuntimeError("neither")
+
+
+class NoNumber:
+    """What may do anything when it is asked for a number."""
+
+    def __array__(self, dtype=None, copy=None):
+        raise RuntimeError("not on this device")
+
+    __float__ = __array__
+
+
+def test_a_value_that_is_no_number_says_so():
+    with pytest.raises(ValueError, match=r"^fun must return one real number"):
+        run(lambda x: NoNumber())
+
+
+@pytest.mark.parametrize("answer", [np.array([True, False]), NoTruth()])
+def test_a_callback_that_answers_neither_yes_nor_no(answer):
+    with pytest.raises(ValueError, match=r"^callback must return whether to stop, or None, got") as caught:
+        run(callback=lambda result: answer)
+    assert caught.value.partial_result.nfev == 1
+
+
+def test_what_is_foreseen_of_huge_values_may_be_infinite():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = gssbo.minimize(lambda x: 1.7e308 * (x[0] - 0.5) * 2, [(0.0, 1.0)] * 2, n_evals=40, rng=0)
+    assert result.nfev == 40
 
 
 def test_the_result_of_an_exception_says_how_far_the_run_had_come():

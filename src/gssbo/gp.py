@@ -28,7 +28,7 @@ from gssbo._typing import ArrayLike, FloatArray, RngLike
 from gssbo._validation import as_generator, check_integer, check_matrix, check_vector
 from gssbo.kernels import KERNELS
 from gssbo.regressor import Regressor
-from gssbo.responses import standardize, without_gaps
+from gssbo.responses import standardize, unstandardize, without_gaps
 
 __all__ = ["GaussianProcess", "standardize", "without_gaps"]
 
@@ -220,12 +220,12 @@ class GaussianProcess(Regressor):
             raise ValueError("at most one of return_std and return_cov may be True")
         points = check_matrix("X", X, columns=self.X_train_.shape[1])
         mean, std = self.posterior(points)
-        mean = self.y_mean_ + self.y_std_ * mean
+        mean = unstandardize(mean, self.y_mean_, self.y_std_)
         if return_std:
-            return mean, self.y_std_ * std
+            return mean, unstandardize(std, 0.0, self.y_std_)
         if return_cov:
-            with np.errstate(over="ignore", under="ignore"):  # beyond doubles the covariance is inf or 0
-                return mean, self.y_std_ * (self.y_std_ * self._posterior_covariance(points))
+            scaled = unstandardize(self._posterior_covariance(points), 0.0, self.y_std_)
+            return mean, unstandardize(scaled, 0.0, self.y_std_)
         return mean
 
     def posterior(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -313,7 +313,7 @@ class GaussianProcess(Regressor):
         normal = np.zeros_like(draws)
         normal[:, :count] = generator.standard_normal((m, count))
         _linalg.subtract_product(m, count, m, np.triu(factor), normal, draws)
-        return self.y_mean_ + self.y_std_ * (mean[:, None] - draws[:, :count])
+        return unstandardize(mean[:, None] - draws[:, :count], self.y_mean_, self.y_std_)
 
     def _posterior_covariance(self, points: FloatArray) -> FloatArray:
         """Latent covariance (m, m) in squared units of z: k(x, x') - v.v', v = solve(U.T, k(X, x))."""

@@ -33,7 +33,7 @@ from gssbo._validation import (
 )
 from gssbo.exceptions import NotFittedError
 from gssbo.kernels import KERNELS, Kernel
-from gssbo.responses import standardize, without_gaps
+from gssbo.responses import standardize, unstandardize, without_gaps
 
 __all__ = ["Regressor"]
 
@@ -285,8 +285,8 @@ class Regressor(ABC):
         """Posterior mean (m,) of the latent function at X (m, d), with its standard deviation; in units of y."""
         self._require_fit()
         mean, std = self.posterior(check_matrix("X", X, columns=self.X_train_.shape[1]))
-        mean = self.y_mean_ + self.y_std_ * mean
-        return (mean, self.y_std_ * std) if return_std else mean
+        mean = unstandardize(mean, self.y_mean_, self.y_std_)
+        return (mean, unstandardize(std, 0.0, self.y_std_)) if return_std else mean
 
     def _in_parts(self, score: Callable[[int, int], None], m: int) -> None:
         """Call `score(first, last)` on parts of m candidates, one a thread."""

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from gssbo._typing import FloatArray
 
-__all__ = ["standardize", "without_gaps"]
+__all__ = ["standardize", "unstandardize", "without_gaps"]
 
 SMALLEST = 5e-324  # least positive double: a spread between neighbours down there rounds to 0
 
@@ -34,6 +34,18 @@ def standardize(y: FloatArray) -> tuple[FloatArray, float, float]:
     if deviation == 0.0:
         return np.zeros_like(y), float(y[0]), 1.0
     return centred / deviation, float((scaled[0] + offset) * scale), max(deviation * scale, SMALLEST)
+
+
+def unstandardize(z: FloatArray, mean: float, std: float) -> FloatArray:
+    """Return mean + std z, infinite where that is beyond doubles, as what is foreseen of huge responses may be.
+
+    Examples
+    --------
+    >>> unstandardize(np.array([-1.0, 0.0, 2.0]), 3.0, 0.5)
+    array([2.5, 3. , 4. ])
+    """
+    with np.errstate(over="ignore", under="ignore"):
+        return mean + std * z
 
 
 def _with_gaps(y: FloatArray, failed: NDArray[np.bool_]) -> tuple[FloatArray, float, float]:

@@ -27,7 +27,7 @@ from gssbo._validation import (
     check_vector,
 )
 from gssbo.exceptions import NotFittedError
-from gssbo.responses import standardize, without_gaps
+from gssbo.responses import standardize, unstandardize, without_gaps
 
 __all__ = ["NetworkSurrogate", "hidden_layer", "initial_layers"]
 
@@ -183,5 +183,5 @@ class NetworkSurrogate(ABC):
         if not self.fitted:
             raise NotFittedError(f"this {type(self).__name__} is not fitted: call fit(X, y) first")
         mean, std = self.posterior(check_matrix("X", X, columns=self.X_train_.shape[1]))
-        mean = self.y_mean_ + self.y_std_ * mean
-        return (mean, self.y_std_ * std) if return_std else mean
+        mean = unstandardize(mean, self.y_mean_, self.y_std_)
+        return (mean, unstandardize(std, 0.0, self.y_std_)) if return_std else mean

@@ -99,7 +99,7 @@ class Real(Parameter):
         slack = ROUNDING * (self.high - self.low)
         low, high = self.low - slack, self.high + slack
         if self.log:  # a side is measured in the logarithm here
-            spread = 1.0 + ROUNDING * math.log(self.high / self.low)
+            spread = 1.0 + ROUNDING * self._log_range[1]
             low, high = self.low / spread, self.high * spread
         refuse(values, (column < low) | (column > high), "lie within bounds")
         return column

@@ -296,3 +296,11 @@ def test_announced_points_are_not_suggested():
     opt = Optimizer({"n": range(4)}, n_init=2, rng=0)
     opt.announce([{"n": 0}, {"n": 3}])
     assert sorted(point["n"] for point in opt.ask(2)) == [1, 2]
+
+
+def test_no_ids_are_of_no_suggestion():
+    opt, _ = asked()
+    before = books(opt)
+    with pytest.raises(ValueError, match=r"^id must be of one suggestion at least, got none"):
+        opt.tell(id=[], y=[])
+    assert books(opt) == before

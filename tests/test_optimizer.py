@@ -731,6 +731,7 @@ def test_suggestions_stay_inside_the_bounds():
         ({"acquisition_options": {"beta": -1.0}}, "^beta must be at least 0.*got -1"),
         ({"n_candidates": 0}, "^n_candidates must be at least 1, got 0"),
         ({"n_candidates": 10.0}, "^n_candidates must be an integer, got 10.0"),
+        ({"n_candidates": 10**19}, "^n_candidates must be at most 10000000, got 1"),
         ({"surrogate": "gp"}, "^surrogate must be a GaussianProcess or .*, got 'gp'"),
         ({"surrogate": fixed(3)}, "^surrogate must have 1 or 2 lengthscales, got 3"),
         ({"rng": "seed"}, "^rng must be .*got 'seed'"),
@@ -745,6 +746,13 @@ def test_suggestions_stay_inside_the_bounds():
 def test_bad_settings(keywords, message):
     with pytest.raises(ValueError, match=message):
         Optimizer(**{"bounds": BOX, **keywords})
+
+
+def test_more_than_anyone_evaluates_is_not_asked_for():
+    optimizer = Optimizer(BOX)
+    with pytest.raises(ValueError, match=r"^n must be at most 1000000, got 1"):
+        optimizer.ask(10**18)
+    assert len(optimizer.pending) == 0
 
 
 def test_settings_are_keywords():
@@ -765,6 +773,7 @@ def test_settings_are_keywords():
         ([[0.0, 1.0], [0.0]], [1.0, 2.0], "^x must be an array of real numbers"),
         (["a", "b"], 1.0, "^x must be an array of real numbers"),
         (None, 1.0, "^x or id must say what was evaluated, got neither"),
+        ([], [], "^x must "),
         ([0.0, 5.0], 1.0, r"^x must lie within bounds, got 5.0 for parameter 1 of point 0.*\(0.0, 4.0\)"),
         ([[0.0, 1.0], [-2.1, 1.0]], [1.0, 2.0], "^x must lie within bounds, got -2.1 for parameter 0 of point 1"),
         ([0.0, 1.0], -np.inf, r"^y must be finite, got -inf at index \(0,\)"),

@@ -158,6 +158,17 @@ def test_a_wrong_command_is_refused_at_once(command, message):
         Program(command, ["x", "y"])
 
 
+@pytest.mark.parametrize("seconds", [0.0, -1.0, float("nan"), float("inf")])
+def test_a_time_that_is_none_is_refused(seconds):
+    with pytest.raises(ValueError, match=r"^command-timeout must be (greater than 0.0|finite), got"):
+        Program("echo {x}", ["x"], timeout=seconds)
+
+
+def test_any_time_is_waited():
+    for seconds in (1e7, 1e10, 1e300):
+        assert Program("echo {x}", ["x"], timeout=seconds)({"x": 0.5}) == 0.5
+
+
 def test_names_stand_for_themselves():
     names = ["model.lr", "a[0]", "0", "x"]
     program = Program(python("import sys; print(sum(map(float, sys.argv[1:])))") + " {model.lr} {a[0]} {0} {x}", names)
@@ -207,6 +218,13 @@ def test_a_wrong_space_is_refused(tmp_path, text, message):
     path = tmp_path / "space.toml"
     path.write_text(text)
     with pytest.raises(ValueError, match=message):
+        read_space(path)
+
+
+def test_a_space_that_is_no_text_is_named(tmp_path):
+    path = tmp_path / "space.toml"
+    path.write_bytes(b"[x]\xff\n")
+    with pytest.raises(ValueError, match=r"^the space must be a TOML file, got .*space.toml"):
         read_space(path)
 
 
@@ -385,12 +403,15 @@ def test_wrong_arguments_end_in_an_error(here, capsys, arguments, message):
         (["plot", "bad.jsonl", "--out", "a.png"], "bad.jsonl is damaged in line 3"),
         (["compact", "bad.jsonl"], "bad.jsonl is damaged in line 3"),
         (["tell", "held.jsonl", "--id", "0", "--failed"], "held.jsonl is being written by"),
+        (["tell", "free.jsonl", "x1=0.5", "x1=0.75", "--value", "1"], "each parameter once, got x1 again in 'x1=0.75'"),
         (["compact", "held.jsonl"], "held.jsonl is being written by"),
     ],
 )
 def test_what_is_wrong_with_a_file_takes_one_line(here, capsys, arguments, message):
     main([*TUNE, "--n-evals", "3", "--journal", "bad.jsonl"])
     damage(here / "bad.jsonl", 3)
+    with gssbo.Optimizer([(0.0, 1.0)], journal="free.jsonl") as free:
+        free.tell([0.5], 1.0)
     capsys.readouterr()
     with gssbo.Optimizer([(0.0, 1.0)], journal="held.jsonl") as held:
         held.tell([0.5], 1.0)

@@ -27,6 +27,7 @@ from gssbo.choice import Admit, choose
 from gssbo.fantasy import fantasize
 from gssbo.gp import GaussianProcess
 from gssbo.history import History
+from gssbo.responses import unstandardize
 from gssbo.retention import Retention
 from gssbo.space import Space
 from gssbo.surrogate import Surrogate
@@ -35,6 +36,7 @@ from gssbo.timings import Timings
 __all__ = ["BoxStrategy", "default_n_candidates"]
 
 SETS = 10  # of candidates, beyond one a suggestion, to be told, pending or infeasible before the search is given up
+MOST_CANDIDATES = 10_000_000
 FAR = 1e100  # standard deviations beyond which an incumbent is no farther
 
 
@@ -111,7 +113,7 @@ class BoxStrategy:
         self.n_candidates = (
             default_n_candidates(space.dim)
             if n_candidates is None
-            else check_integer("n_candidates", n_candidates, at_least=1)
+            else check_integer("n_candidates", n_candidates, at_least=1, at_most=MOST_CANDIDATES)
         )
         self._surrogate = _surrogate(surrogate, space.dim)
         retention.check(self._surrogate)
@@ -173,7 +175,8 @@ class BoxStrategy:
         """Mean and standard deviation (m,) at (m, d) unit points, in units of the history's y; see `predictor`."""
         surrogate, _ = self.predictor()
         mean, std = surrogate.posterior(points)
-        return surrogate.y_mean_ + surrogate.y_std_ * mean, surrogate.y_std_ * std
+        y_mean, y_std = surrogate.y_mean_, surrogate.y_std_
+        return unstandardize(mean, y_mean, y_std), unstandardize(std, 0.0, y_std)
 
     def record(self, seconds: float, n: int) -> None:
         """Tell the buffer's dynamic rule what an iteration took."""

@@ -80,6 +80,8 @@ def _points_and_ids(x: Any, id: Any) -> tuple[Any, list[int] | None]:
     """Points as the space reads them, and the numbers they go by; None where they go by their values."""
     if id is not None:
         numbers = [check_integer("id", each, at_least=0) for each in (id if _is_many(id) else [id])]
+        if not numbers:
+            raise ValueError("id must be of one suggestion at least, got none")
         if len(set(numbers)) < len(numbers):
             raise ValueError(f"id must hold each number once, got {numbers}")
         return (x.x if isinstance(x, Suggestion) else x), numbers

@@ -56,6 +56,7 @@ from gssbo.timings import Timings
 __all__ = ["Best", "Optimizer"]
 
 OWN = methods.OWN
+MOST_AT_ONCE = 1_000_000  # suggestions
 NOT_OF_THE_RUN = {"self", "__class__", "bounds", "constraints", "threads", "rng", "journal"}  # a journal goes without
 
 Init = TypeVar("Init", bound=Callable[..., None])
@@ -313,7 +314,7 @@ class Optimizer(Ledger):
         InfeasibleError
             If no point that meets the constraints was found among 100,000.
         """
-        count = 1 if n is None else check_integer("n", n, at_least=1)
+        count = 1 if n is None else check_integer("n", n, at_least=1, at_most=MOST_AT_ONCE)
         check_flag("ids", ids)
         with self._lock:
             numbers = self._ask(count)

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import LinearConstraint, NonlinearConstraint
 from scipy.sparse import csr_array
 
-from gssbo import Integer
+from gssbo import Integer, Optimizer
 from gssbo.space import Space
 
 BOX = [(0.0, 1.0), (0.0, 1.0)]
@@ -117,3 +117,11 @@ def test_functions_that_return_no_numbers(value):
     space = Space(BOX, NonlinearConstraint(lambda x: value, [0, 0], [1, 1]))
     with pytest.raises(ValueError, match=r"^constraints\[0\] must return numbers that suit its bounds, got "):
         space.feasible(GRID)
+
+
+def test_a_category_beyond_doubles_is_a_number_for_a_linear_constraint():
+    space = [[10**400, -(10**400), 5], (0.0, 1.0)]
+    opt = Optimizer(space, n_init=3, rng=0, constraints=LinearConstraint([[0.0, 1.0]], ub=0.5))
+    assert all(point[1] <= 0.5 for point in opt.ask(12))
+    opt = Optimizer(space, n_init=3, rng=0, constraints=LinearConstraint([[1.0, 0.0]], ub=6.0))
+    assert {point[0] for point in opt.ask(12)} == {-(10**400), 5}

@@ -74,6 +74,7 @@ def test_forms_of_a_parameter(item, expected):
         (np.empty((0, 2)), "empty"),
         (None, "an entry a parameter, .* got None"),
         (3.0, "an entry a parameter"),
+        ([np.array(3.0)], r"a pair \(low, high\).* got array\(3\.\)"),
         ("unit", "an entry a parameter, .* got .unit.$"),
         ((0.0, 1.0), r"a pair \(low, high\).*got 0.0"),
         (np.zeros((1, 3)), r"pairs, shape \(d, 2\), got shape \(1, 3\)"),

@@ -166,3 +166,11 @@ def test_a_run_over_lists(bounds):
 def test_points_refused(space, value, message):
     with pytest.raises(ValueError, match=rf"^x0 .*{message}"):
         space.read("x0", value)
+
+
+def test_a_frame_with_a_column_twice_is_refused():
+    class Twice(Frame):
+        columns = ("n", "rate", "n", "act")
+
+    with pytest.raises(ValueError, match=r"^x must have each column once, got \['n', 'rate', 'n', 'act'\]"):
+        NAMED.read("x", Twice({"n": [16], "rate": [0.5], "act": ["gelu"]}))

@@ -21,9 +21,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from gssbo._validation import check_real
+
 __all__ = ["Program", "ProgramFailed"]
 
 VALUE_FILE = "value_file"
+LONGEST = 2e6  # seconds, 23 days: the system waits no longer, and a command may then take any time
 TAIL = 300  # characters of the error output that a failure quotes
 
 
@@ -48,8 +51,8 @@ class Program:
     Raises
     ------
     ValueError
-        If the command is empty, its placeholders are not those of the parameters, or a parameter has the name of
-        another one.
+        If the command is empty, its placeholders are not those of the parameters, a parameter has the name of
+        another one, or the time is not positive.
 
     Examples
     --------
@@ -89,7 +92,10 @@ class Program:
                 + ", ".join(left_out)
             )
         self._needs_file = VALUE_FILE in used
-        self._key, self._timeout = key, timeout
+        self._key, self._timeout = key, None
+        if timeout is not None:
+            seconds = check_real("command-timeout", timeout, above=0.0)
+            self._timeout = seconds if seconds <= LONGEST else None
         self._running: set[subprocess.Popen[str]] = set()
         self._lock, self._closed = threading.Lock(), False  # several threads may call
 

@@ -137,6 +137,8 @@ def _point(ledger: Ledger, words: list[str]) -> Any:
         name, equals, text = word.partition("=")
         if not equals or name not in labels:
             raise ValueError(f"the point must be NAME=VALUE for each of {', '.join(labels)}, got {word!r}")
+        if name in found:
+            raise ValueError(f"the point must have each parameter once, got {name} again in {word!r}")
         found[name] = _value(text, ledger.space.parameters[labels.index(name)])
     missing = [name for name in labels if name not in found]
     if missing:

@@ -49,7 +49,7 @@ def read_space(path: Path) -> dict[str, Parameter]:
     try:
         with path.open("rb") as file:
             tables = tomllib.load(file)
-    except (OSError, tomllib.TOMLDecodeError) as error:
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"the space must be a TOML file, got {path} ({error})") from None
     if not tables:
         raise ValueError(f"{path} must have a table for each parameter, got none")

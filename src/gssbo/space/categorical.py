@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real as RealNumber
@@ -126,8 +127,14 @@ class Categorical(Discrete):
 
     def numbers(self, column: Column) -> FloatArray:
         """The categories that are numbers; NaN for the others."""
-        values = [float(value) if isinstance(value, RealNumber) else math.nan for value in self.values]
-        return np.array(values)[column]
+        return np.array([_float(value) if isinstance(value, RealNumber) else math.nan for value in self.values])[column]
+
+
+def _float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:  # a whole number beyond doubles: nothing times infinity would be no number
+        return sys.float_info.max if value > 0 else -sys.float_info.max
 
 
 def same(one: Any, other: Any) -> bool:

@@ -91,7 +91,7 @@ def _parameter(where: str, item: Any) -> Parameter:
         if len(item) == 0:
             raise ValueError(f"{where} must not be empty, got {item!r}")
         return Integer(min(item[0], item[-1]), max(item[0], item[-1]), step=abs(item.step) if len(item) > 1 else 1)
-    if not isinstance(item, list | tuple | np.ndarray):
+    if not isinstance(item, list | tuple | np.ndarray) or (isinstance(item, np.ndarray) and item.ndim == 0):
         raise ValueError(f"{where} must be {KINDS}, got {item!r}")
     values = item.tolist() if isinstance(item, np.ndarray) else list(item)
     if len(values) == 3 and _is_number(values[0]) and _is_number(values[1]):

@@ -33,7 +33,10 @@ def read_columns(
     columns or points.
     """
     if hasattr(value, "columns") and hasattr(value, "iloc"):
-        table = {key: value[key].tolist() for key in value.columns}
+        keys = list(value.columns)
+        if len(set(keys)) < len(keys):
+            raise ValueError(f"{name} must have each column once, got {keys}")
+        table = {key: value[key].tolist() for key in keys}
         return by_name(name, table, d, names), False
     if isinstance(value, Mapping):
         row = by_name(name, value, d, names)

@@ -7,6 +7,8 @@ cdef extern from "team.h" nogil:
     void gssbo_finish(gssbo_stage *stage)
     Py_ssize_t gssbo_next(gssbo_stage *stage, Py_ssize_t parts)
     void gssbo_await(gssbo_stage *stage, Py_ssize_t parts)
+    void gssbo_put(Py_ssize_t *word, Py_ssize_t value)
+    Py_ssize_t gssbo_get(const Py_ssize_t *word)
 
 cdef enum:
     PARTS = 8       # of a stage: a thread that is slowed down leaves some to the others

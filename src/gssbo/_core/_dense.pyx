@@ -35,10 +35,10 @@ cdef bint factor(
         gssbo_await(stages, PARTS)
         stages += 1
         if gssbo_claim(stages, 1) == 0:
-            status[0] = simd.factor_diagonal(n, A, ld, strips, first)
+            gssbo_put(status, simd.factor_diagonal(n, A, ld, strips, first))
             gssbo_finish(stages)
         gssbo_await(stages, 1)
-        if status[0] != 0:
+        if gssbo_get(status) != 0:
             return True
         stages += 1
         part = gssbo_claim(stages, PARTS)

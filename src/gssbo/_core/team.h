@@ -39,6 +39,17 @@ static inline ptrdiff_t gssbo_next(gssbo_stage *stage, ptrdiff_t parts)
     return gssbo_claim(stage, parts);
 }
 
+/* A word that one writes while those who are behind may still read it for an earlier stage. */
+static inline void gssbo_put(ptrdiff_t *word, ptrdiff_t value)
+{
+    __atomic_store_n(word, value, __ATOMIC_RELAXED);
+}
+
+static inline ptrdiff_t gssbo_get(const ptrdiff_t *word)
+{
+    return __atomic_load_n(word, __ATOMIC_RELAXED);
+}
+
 /* Returns when all parts are done; their results can be read then. */
 static inline void gssbo_await(gssbo_stage *stage, ptrdiff_t parts)
 {

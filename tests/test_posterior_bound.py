@@ -58,7 +58,7 @@ def test_where_too_much_would_be_lost_the_mean_is_exact():
     assert (near.posterior_bound(points)[0] > near.posterior(points)[0]).all()
 
 
-@pytest.mark.parametrize("unit", [1e-200, 1e-60, 1e-40, 1.0, 1e40, 1e150])
+@pytest.mark.parametrize("unit", [1e-315, 1e-200, 1e-60, 1e-40, 1.0, 1e40, 1e150])
 def test_responses_in_any_unit(unit):
     """What single precision cannot hold is not put into it."""
     rng = np.random.default_rng(3)
@@ -72,6 +72,20 @@ def test_responses_in_any_unit(unit):
     assert (above >= mean).all()
     assert (above - mean <= 1e-3 * unit).all()
     assert (bound >= std).all()
+
+
+@pytest.mark.parametrize("variance", [1e-309, 1e-300, 1e-291, 1e-280, 1e-200, 1e200])
+def test_variances_of_any_size(variance):
+    rng = np.random.default_rng(0)
+    X, points = rng.random((20, 2)), 8.0 * rng.random((300, 2))
+    y = variance**0.5 * rng.standard_normal(20)
+    options = {"normalize_y": False, "variance": variance, "noise": 0.1 * variance}
+    for lengthscale in (0.1, 1.0):
+        gp = model(X, y, lengthscale=lengthscale, **options)
+        mean, std = gp.posterior(points)
+        above, bound = gp.posterior_bound(points)
+        assert (above >= mean).all()
+        assert (bound >= std).all()
 
 
 @pytest.mark.parametrize("unit", [1e-300, 1e-30, 1e30, 1e150])
@@ -131,4 +145,14 @@ def test_the_choice_is_that_of_exact_scores(name, kernel):
         best = float(gp.y_train_.max())
         scores = acquisition(gp, candidates, best, rng)
         chosen = choose(acquisition, gp, candidates, best, rng, lambda U: np.ones(len(U), dtype=bool))
+        assert chosen[0] == np.argmax(scores)
+
+
+def test_scores_that_are_flat_but_for_rounding():
+    rng = np.random.default_rng(0)
+    for seed in range(20):
+        X, candidates = np.random.default_rng(seed).random((20, 2)), rng.random((600, 2))
+        gp = model(X, np.ones(20), lengthscale=0.3, noise=1e-4)
+        scores = ACQUISITIONS["log_ei"]()(gp, candidates, -50.0, rng)
+        chosen = choose(ACQUISITIONS["log_ei"](), gp, candidates, -50.0, rng, lambda U: np.ones(len(U), dtype=bool))
         assert chosen[0] == np.argmax(scores)

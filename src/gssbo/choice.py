@@ -25,6 +25,7 @@ Admit = Callable[[FloatArray], NDArray[np.bool_]]
 """admit(U): mask (m,) of realisable unit points (m, D) that may be suggested."""
 
 FIRST = 64  # candidates scored exactly before any is dropped
+ROUNDING = 1e-12  # relative, of a score: it need not grow with the last bits of mean and standard deviation
 PROMISING = 256  # candidates asked about together
 
 
@@ -119,6 +120,7 @@ class _Field:
             return
         if not self._bounded and len(self._candidates) > 2 * PROMISING:
             bounds = acquisition.rank(*gp.posterior_bound(self._candidates), self._best)
+            bounds += ROUNDING * np.abs(bounds)
             self._scores = np.where(np.isnan(bounds), np.inf, bounds)
         self._bounded = True
         while True:

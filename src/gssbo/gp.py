@@ -254,7 +254,8 @@ class GaussianProcess(Regressor):
         # Which observation is the closest is not known here: it may be the noisiest. The slack covers the rounding of
         # an exact variance from an ill-conditioned K_y.
         noise = float((self.noise_ * self.noise_factors_ + self.known_noise_).max())
-        share = (1.0 - 1e-6) / (self.variance_ + noise + self.fit_info_["jitter"])
+        diagonal = self.variance_ + noise + self.fit_info_["jitter"]
+        share = (1.0 - 1e-6) / diagonal if diagonal > 1e-300 else 0.0
         tolerance = 0.1 * float(np.abs(self.y_train_).mean())  # scores that differ by more are common
 
         def score(first: int, last: int) -> None:

@@ -532,6 +532,7 @@ def posterior_bound(
     cdef float *places = weights + GROUP * fours
     cdef float *largest = places + CHUNK * d
     cdef double unit = 0.0, weight = 0.0, norm = 0.0, square, error
+    cdef bint plain
     with nogil:
         for j in range(d):
             factor[j] = single_factor(kind) / lengthscale[j]
@@ -543,6 +544,8 @@ def posterior_bound(
                 rows[i * d + j] = (X[i, j] - X[0, j]) / lengthscale[j]
                 square += rows[i * d + j] * rows[i * d + j]
             norm = max(norm, single_factor(kind) * sqrt(square))
+        # Not where a term of the mean may fall below what doubles tell apart.
+        plain = variance > 1e-250 and (weight == 0.0 or weight > 1e-250)
         for i in range(GROUP * fours):  # the last once more, with weight 0, to make whole fours
             weights[i] = alpha[i] / unit if i < n and unit > 0.0 else 0.0
             for j in range(d):
@@ -553,7 +556,7 @@ def posterior_bound(
             error = single_error(
                 kind, d, norm + simd.scale_single(size, d, &candidates[first, 0], &X[0, 0], factor, CHUNK, places))
             memset(sums, 0, 2 * CHUNK * sizeof(double))
-            if error <= 0.01 and error * weight <= tolerance:
+            if plain and error <= 0.01 and error * weight <= tolerance:
                 memset(largest, 0, CHUNK * sizeof(float))
                 for some in range(fours):
                     i = some * GROUP

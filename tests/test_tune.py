@@ -164,6 +164,11 @@ def test_a_time_that_is_none_is_refused(seconds):
         Program("echo {x}", ["x"], timeout=seconds)
 
 
+def test_a_value_that_no_command_takes_fails():
+    with pytest.raises(ProgramFailed, match=r"^it could not be started: .*null"):
+        Program("echo {x}", ["x"])({"x": "a\0b"})
+
+
 def test_any_time_is_waited():
     for seconds in (1e7, 1e10, 1e300):
         assert Program("echo {x}", ["x"], timeout=seconds)({"x": 0.5}) == 0.5

@@ -135,7 +135,7 @@ class Program:
                     words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment,
                     encoding="utf-8", errors="replace", start_new_session=os.name == "posix",
                 )  # fmt: skip
-            except OSError as error:
+            except (OSError, ValueError) as error:  # a null character in a word, say
                 raise ProgramFailed(f"it could not be started: {error}") from None
             self._running.add(process)
         try:

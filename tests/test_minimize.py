@@ -503,11 +503,10 @@ class Speechless(Exception):
 
 
 @pytest.mark.parametrize("error", [Slotted(), Diverged(7), Stubborn(), Speechless()])
-@pytest.mark.parametrize("workers", [1, 2])
-def test_an_exception_of_any_kind_comes_out_as_it_is(error, workers):
-    fun = Fails(error)
+@pytest.mark.parametrize("parallel", [False, True])
+def test_an_exception_of_any_kind_comes_out_as_it_is(error, parallel):
     with pytest.raises(Exception) as caught, ThreadPoolExecutor(2) as executor:
-        run(fun, workers=1 if workers == 1 else executor)
+        run(Fails(error), workers=executor if parallel else 1)
     assert caught.value is error
     assert caught.value.partial_result.nfev >= 5
 

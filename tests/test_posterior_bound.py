@@ -120,7 +120,7 @@ def test_equal_responses_weigh_nothing():
 
 
 @pytest.mark.parametrize("threads", [2, 5])
-def test_threads_change_no_bound(threads):
+def test_bounds_hold_with_any_number_of_threads(threads):
     rng = np.random.default_rng(8)
     X, points = rng.random((50, 6)), rng.random((5_000, 6))
     y = np.sin(4.0 * X).sum(axis=1)

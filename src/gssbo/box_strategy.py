@@ -36,7 +36,7 @@ from gssbo.timings import Timings
 __all__ = ["BoxStrategy", "default_n_candidates"]
 
 SETS = 10  # of candidates, beyond one a suggestion, to be told, pending or infeasible before the search is given up
-MOST_CANDIDATES = 10_000_000
+MOST_CANDIDATES = 10_000_000  # a suggestion
 FAR = 1e100  # standard deviations beyond which an incumbent is no farther
 
 

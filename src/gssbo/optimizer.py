@@ -298,7 +298,8 @@ class Optimizer(Ledger):
         Parameters
         ----------
         n : int, optional
-            Suggest so many points at once, all different, with one fit; fewer where a finite space has no more.
+            Suggest so many points at once, up to a million, all different, with one fit; fewer where a finite space has
+            no more.
         ids : bool
             Whether to return each point as a `Suggestion`, with the `id` it may be told by.
 

@@ -531,11 +531,11 @@ def posterior_bound(
     cdef float *weights = points + GROUP * fours * d
     cdef float *places = weights + GROUP * fours
     cdef float *largest = places + CHUNK * d
-    cdef double unit = 0.0, weight = 0.0, norm = 0.0, square, error
+    cdef double stretch = single_factor(kind), unit = 0.0, weight = 0.0, norm = 0.0, square, error
     cdef bint plain
     with nogil:
         for j in range(d):
-            factor[j] = single_factor(kind) / lengthscale[j]
+            factor[j] = stretch / lengthscale[j]
         for i in range(n):
             unit = max(unit, fabs(alpha[i]))
             weight += variance * fabs(alpha[i])
@@ -543,13 +543,13 @@ def posterior_bound(
             for j in range(d):
                 rows[i * d + j] = (X[i, j] - X[0, j]) / lengthscale[j]
                 square += rows[i * d + j] * rows[i * d + j]
-            norm = max(norm, single_factor(kind) * sqrt(square))
+            norm = max(norm, stretch * sqrt(square))
         # Not where a term of the mean may fall below what doubles tell apart.
         plain = variance > 1e-250 and (weight == 0.0 or weight > 1e-250)
         for i in range(GROUP * fours):  # the last once more, with weight 0, to make whole fours
             weights[i] = alpha[i] / unit if i < n and unit > 0.0 else 0.0
             for j in range(d):
-                points[i * d + j] = single_factor(kind) * rows[min(i, n - 1) * d + j]
+                points[i * d + j] = stretch * rows[min(i, n - 1) * d + j]
         for block in range((m + CHUNK - 1) // CHUNK):
             first = block * CHUNK
             size = min(<Py_ssize_t> CHUNK, m - first)

@@ -92,10 +92,8 @@ class Program:
                 + ", ".join(left_out)
             )
         self._needs_file = VALUE_FILE in used
-        self._key, self._timeout = key, None
-        if timeout is not None:
-            seconds = check_real("command-timeout", timeout, above=0.0)
-            self._timeout = seconds if seconds <= LONGEST else None
+        seconds = math.inf if timeout is None else check_real("command-timeout", timeout, above=0.0)
+        self._key, self._timeout = key, seconds if seconds <= LONGEST else None
         self._running: set[subprocess.Popen[str]] = set()
         self._lock, self._closed = threading.Lock(), False  # several threads may call
 

@@ -22,7 +22,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from gssbo._core import _gp, _linalg
+from gssbo._core import _gp, _linalg, _posterior
 from gssbo._mle import Likelihood
 from gssbo._typing import ArrayLike, FloatArray, RngLike
 from gssbo._validation import as_generator, check_integer, check_matrix, check_vector
@@ -236,7 +236,7 @@ class GaussianProcess(Regressor):
         mean, variance = np.empty(len(points)), np.empty(len(points))
 
         def score(first: int, last: int) -> None:
-            _gp.posterior(
+            _posterior.posterior(
                 self.kernel_.kind, self.X_train_, self.lengthscale_, self.variance_, self._U, self.alpha_,
                 points[first:last], mean[first:last], variance[first:last],
             )  # fmt: skip
@@ -259,7 +259,7 @@ class GaussianProcess(Regressor):
         tolerance = 0.1 * float(np.abs(self.y_train_).mean())  # scores that differ by more are common
 
         def score(first: int, last: int) -> None:
-            _gp.posterior_bound(
+            _posterior.posterior_bound(
                 self.kernel_.kind, self.X_train_, self.lengthscale_, self.variance_, share, self.alpha_,
                 points[first:last], tolerance, mean[first:last], std[first:last],
             )  # fmt: skip
@@ -287,7 +287,7 @@ class GaussianProcess(Regressor):
         self._require_fit()
         points = check_matrix("X", X, columns=self.X_train_.shape[1])
         dmean, dvariance = np.empty_like(points), np.empty_like(points)
-        _gp.posterior_gradient(
+        _posterior.posterior_gradient(
             self.kernel_.kind, self.X_train_, self.lengthscale_, self.variance_, self._U, self.alpha_, points,
             dmean, dvariance,
         )  # fmt: skip

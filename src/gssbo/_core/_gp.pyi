@@ -46,37 +46,3 @@ def share_precision(
     inputs: FloatArray,
     shared: IndexArray,
 ) -> int: ...
-def posterior(
-    kind: int,
-    X: FloatArray,
-    lengthscale: FloatArray,
-    variance: float,
-    U: FloatArray,
-    alpha: FloatArray,
-    candidates: FloatArray,
-    mean: FloatArray,
-    latent_variance: FloatArray,
-) -> None: ...
-def posterior_bound(
-    kind: int,
-    X: FloatArray,
-    lengthscale: FloatArray,
-    variance: float,
-    share: float,
-    alpha: FloatArray,
-    candidates: FloatArray,
-    tolerance: float,
-    mean: FloatArray,
-    std: FloatArray,
-) -> None: ...
-def posterior_gradient(
-    kind: int,
-    X: FloatArray,
-    lengthscale: FloatArray,
-    variance: float,
-    U: FloatArray,
-    alpha: FloatArray,
-    candidates: FloatArray,
-    dmean: FloatArray,
-    dvariance: FloatArray,
-) -> None: ...

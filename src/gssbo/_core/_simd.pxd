@@ -50,6 +50,10 @@ cdef extern from "simd.h" nogil:
                                  const double *w, double *lanes) noexcept nogil
         void (*likelihood_weights)(Py_ssize_t n, double a, const double *alpha, const double *P,
                                    const double *radial, double *w) noexcept nogil
+        double (*balanced_weights)(Py_ssize_t n, double a, const double *alpha, const double *P,
+                                   const double *radial, double *w, double *totals) noexcept nogil
+        void (*weighted_products)(Py_ssize_t m, Py_ssize_t n, Py_ssize_t d, const double *w, Py_ssize_t ldw,
+                                  const double *X, Py_ssize_t ldx, double *lanes) noexcept nogil
         void (*add_scaled)(Py_ssize_t n, double a, const double *x, double *y) noexcept nogil
         void (*add_rows_and_max)(Py_ssize_t rows, Py_ssize_t n, const double *a, const double *X, Py_ssize_t ldx,
                                  double *y, double *largest) noexcept nogil

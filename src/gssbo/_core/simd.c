@@ -770,6 +770,47 @@ static void likelihood_weights(ptrdiff_t n, double a, const double *restrict alp
         w[j] = (a * alpha[j] - P[j]) * radial[j];
 }
 
+/* Tiles of four observations and a few coordinates, whose inner dimension ends where the weights do. */
+static void weighted_products(ptrdiff_t m, ptrdiff_t n, ptrdiff_t d, const double *w, ptrdiff_t ldw, const double *X,
+                              ptrdiff_t ldx, double *lanes)
+{
+    double T[MR * NR], sums[NR];
+    for (ptrdiff_t k = 0; k < d; k += NR) {
+        const ptrdiff_t columns = least(NR, d - k);
+        vec total[VECTORS] = {{0}};
+        for (ptrdiff_t j = 0; j < n; j += MR) {
+            set_tile(n - j, columns, least(m, j + MR), w + j, ldw, X + k, ldx, T, NR);
+            for (ptrdiff_t r = 0; r < least(MR, n - j); r++)
+                for (ptrdiff_t v = 0; v * W < columns; v++)
+                    total[v] += load(T + r * NR + v * W) * load(X + (j + r) * ldx + k + v * W);
+        }
+        for (ptrdiff_t v = 0; v * W < columns; v++)
+            store(sums + v * W, total[v]);
+        for (ptrdiff_t q = 0; q < columns; q++)
+            lanes[(k + q) * GSSBO_LANES] += sums[q];
+    }
+}
+
+static double balanced_weights(ptrdiff_t n, double a, const double *restrict alpha, const double *restrict P,
+                               const double *restrict radial, double *restrict w, double *restrict totals)
+{
+    vec total = {0};
+    ptrdiff_t j = 0;
+    for (; j + W <= n; j += W) {
+        const vec weight = (a * load(alpha + j) - load(P + j)) * load(radial + j);
+        store(w + j, weight);
+        store(totals + j, load(totals + j) + weight);
+        total += weight;
+    }
+    double s = sum(total);
+    for (; j < n; j++) {
+        w[j] = (a * alpha[j] - P[j]) * radial[j];
+        totals[j] += w[j];
+        s += w[j];
+    }
+    return s;
+}
+
 static void add_scaled(ptrdiff_t n, double a, const double *restrict x, double *restrict y)
 {
     for (ptrdiff_t j = 0; j < n; j++)
@@ -970,6 +1011,8 @@ const gssbo_simd_table GSSBO_TABLE = {
     .kernel_values = kernel_values,
     .weighted_squares = weighted_squares,
     .likelihood_weights = likelihood_weights,
+    .balanced_weights = balanced_weights,
+    .weighted_products = weighted_products,
     .add_scaled = add_scaled,
     .add_rows_and_max = add_rows_and_max,
     .scale_single = scale_single,

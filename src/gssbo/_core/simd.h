@@ -101,6 +101,15 @@ typedef struct gssbo_simd_table {
     void (*likelihood_weights)(ptrdiff_t n, double a, const double *alpha, const double *P, const double *radial,
                                double *w);
 
+    /* The same; totals += w, element by element, and the sum of w is returned. */
+    double (*balanced_weights)(ptrdiff_t n, double a, const double *alpha, const double *P, const double *radial,
+                               double *w, double *totals);
+
+    /* lanes[k, 0] += sum_ij w[i, j] X[i, k] X[j, k] over i < m and i <= j < n, for the weights w (m, ldw), zero below the
+     * diagonal, and X (n, ldx), of which whole vectors are read up to column d: lanes (d, GSSBO_LANES). */
+    void (*weighted_products)(ptrdiff_t m, ptrdiff_t n, ptrdiff_t d, const double *w, ptrdiff_t ldw, const double *X,
+                              ptrdiff_t ldx, double *lanes);
+
     /* y += a x. */
     void (*add_scaled)(ptrdiff_t n, double a, const double *x, double *y);
 

@@ -99,6 +99,14 @@ def test_a_large_finite_space_that_is_infeasible():
         admission.some(1, np.random.default_rng(0))
 
 
+@pytest.mark.parametrize("constraints", [None, LinearConstraint([[1.0]], ub=1.0)])
+@pytest.mark.parametrize("bounds", [[(0.3, 0.1 * 3)], [Real(0.3, 0.1 * 3, log=True)]])
+def test_an_interval_of_two_doubles(bounds, constraints):
+    _, admission = books(bounds, [[0.3]], [[0.1 * 3]], constraints=constraints)
+    with pytest.raises(SpaceExhausted, match=r"all of 100000 points tried are told \(1 distinct\), pending \(1\)"):
+        admission.some(1, np.random.default_rng(0))
+
+
 def test_repeats_are_never_exhausted():
     space, admission = books([["u", "v"]], [["u"], ["v"]], repeats=True)
     admission.require_more()

@@ -75,3 +75,14 @@ def test_minimize_takes_the_default():
     )
     assert np.array_equal(result.x_iters, same.x_iters)
     assert result.fun < 1e-12
+
+
+def test_a_long_design_needs_no_larger_subset():
+    """The portfolio forces no initial design; the box does."""
+    opt = Optimizer([(0.0, 1.0)] * 2, n_init=12, subset_size=8, rng=0)
+    for _ in range(30):
+        x = opt.ask()
+        opt.tell(x, float(x @ x))
+    assert opt.n_retained == 8
+    with pytest.raises(ValueError, match="larger than the forced set"):
+        Optimizer([(0.0, 1.0)] * 2, n_init=12, subset_size=8, method="box")

@@ -54,6 +54,14 @@ def test_suggestions_are_told_by_themselves_by_id_and_by_value():
     assert opt.y.tolist() == [3.0, 1.0, 2.0, 0.0] and opt.pending == []
 
 
+def test_suggestions_and_points_are_not_mixed():
+    opt = Optimizer([(0.0, 1.0)], rng=0)
+    first, _ = opt.ask(2, ids=True)
+    with pytest.raises(ValueError, match=r"x must be of suggestions alone, or of points alone, got \[1.0\] as x\[1\]"):
+        opt.tell([first, [1.0]], [1.0, 2.0])
+    assert opt.n_told == 0 and len(opt.pending) == 2
+
+
 def test_many_suggestions_at_once():
     for what in (lambda s: s, lambda s: tuple(s), lambda s: [each.x for each in s]):
         opt, suggestions = asked()

@@ -124,6 +124,10 @@ def test_a_pool_and_any_other_map():
         ({"workers": map, "batch_size": 0}, "batch_size must be"),
         ({"workers": lambda f, X: 3, "batch_size": 2}, "workers must be map-like .* got 3 of"),
         ({"workers": lambda f, X: [1.0, 2.0], "batch_size": 2}, "workers must be map-like .* got 1.0 for one of"),
+        (
+            {"workers": lambda f, X: [f(x) for x in X for _ in range(2)], "batch_size": 3},
+            "workers must give a value for each of 3 points, got more of",
+        ),
     ],
 )
 def test_what_is_no_worker_is_refused(options, message):

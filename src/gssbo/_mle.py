@@ -224,20 +224,22 @@ def maximize_likelihood(
     *,
     tol: float = 2.2e-9,
     threads: int = 1,
+    race: bool = True,
 ) -> MaximumLikelihood:
     """Climb L from the rows of `starts` (s, p) within `bounds` (p, 2), both in log parameters.
 
-    All starts run a short race; the highest then goes on alone. In 48 dimensions, from three starts, that took 0.7 of
-    the evaluations of climbing each to its end; a race half as long chose a worse maximum in one fit of ten.
+    In a race, all starts run a short way and the highest then goes on alone; else each goes to its end. In 48
+    dimensions, from three starts, a race took 0.7 of the evaluations; one half as long chose a worse maximum in one fit
+    of ten. From cold starts in few dimensions the first few steps say little.
 
     The result does not depend on `threads`. `success` is False when no start has a finite likelihood; `theta` is then
     the first start. `reach` (d,) and `tol` are those of a `Climb`.
     """
     hills = [likelihood, *(likelihood.twin() for _ in starts[1:])]
     climbs = [Climb(hill, start, bounds, reach, tol) for hill, start in zip(hills, starts, strict=True)]
-    race = MAX_EVALUATIONS if len(climbs) == 1 else 4 + 18 * len(reach) // 25
+    distance = 4 + 18 * len(reach) // 25 if race and len(climbs) > 1 else MAX_EVALUATIONS
     threads_each = max(threads // len(climbs), 1)
-    run_all([partial(climb.advance, race, threads=threads_each) for climb in climbs], threads)
+    run_all([partial(climb.advance, distance, threads=threads_each) for climb in climbs], threads)
     best = max(climbs, key=lambda climb: climb.value)  # the first of equals
     best.advance(MAX_EVALUATIONS, threads=threads)
     success = bool(np.isfinite(best.value))

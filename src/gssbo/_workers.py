@@ -168,16 +168,19 @@ class MapWorkers:
         if not isinstance(replies, Iterable):
             raise ValueError(f"{MAP_LIKE}, got {replies!r} of {self._mapping!r}")
         iterator = iter(replies)
+        found: list[tuple[int, Reply]] = []
+        rule = f"workers must give a value for each of {len(self._batch)} points"
         for k, (number, _) in enumerate(self._batch):
             try:
                 reply = next(iterator)
             except StopIteration:
-                raise ValueError(
-                    f"workers must give a value for each of {len(self._batch)} points, got {k} of {self._mapping!r}"
-                ) from None
+                raise ValueError(f"{rule}, got {k} of {self._mapping!r}") from None
             if not isinstance(reply, Reply):
                 raise ValueError(f"{MAP_LIKE}, got {reply!r} for one of {self._mapping!r}")
-            self.ready.append((number, reply))
+            found.append((number, reply))
+        if next(iterator, None) is not None:
+            raise ValueError(f"{rule}, got more of {self._mapping!r}")
+        self.ready.extend(found)
         self._batch.clear()
 
     def stop(self) -> None:

@@ -106,7 +106,8 @@ class Admission:
         Raises
         ------
         SpaceExhausted
-            If a finite space holds no point that is neither told nor pending.
+            If a finite space holds no point that is neither told nor pending, or none is found where others meet the
+            constraints.
         InfeasibleError
             If none of the points tried meets the constraints.
         """
@@ -125,6 +126,13 @@ class Admission:
             return found
         if math.isfinite(size) and (size <= LISTED or not self._space.constrained):
             self._complain(int(size))
+        others = self._space.place(rng.random((BATCH, self._space.n_draws)))
+        if self._space.feasible(self._space.from_unit(others)).any():
+            # A real interval may have just a few doubles.
+            raise SpaceExhausted(
+                f"nothing is left to suggest: all of {EFFORT} points tried are told ({self._history.n_distinct} "
+                f"distinct), pending ({len(self._pending)}) or infeasible"
+            )
         raise InfeasibleError(
             f"constraints must leave points to suggest, got none among {EFFORT} tried{self._why(rng)}"
         )

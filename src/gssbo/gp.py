@@ -137,7 +137,9 @@ class GaussianProcess(Regressor):
             factors = check_vector("noise_factors", noise_factors, size=len(inputs))
             if not (factors > 0.0).all():
                 raise ValueError(f"noise_factors must be positive, got {factors.min()}")
-        self.condition(inputs, responses, optimize=self.fit_hyperparameters, noise_std=noise, noise_factors=factors)
+        self.condition(
+            inputs, responses, optimize=self.fit_hyperparameters, noise_std=noise, noise_factors=factors, race=False
+        )
         return self
 
     def condition(
@@ -149,15 +151,17 @@ class GaussianProcess(Regressor):
         rng: np.random.Generator | None = None,
         noise_std: FloatArray | None = None,
         noise_factors: FloatArray | None = None,
+        race: bool = True,
     ) -> None:
         """`fit` without the checks, for callers in this package; `optimize` says whether theta is searched for.
 
-        NaN among y stands for evaluations that failed, see `standardize`.
+        NaN among y stands for evaluations that failed, see `standardize`. With `race`, starts of the search that are
+        behind after some steps are dropped: for loops, where one fit follows another.
         """
         factors = np.ones(len(y)) if noise_factors is None else noise_factors
         z, mean, std, known = self._standardized(y, noise_std)
         hill = partial(Likelihood, KERNELS[self.kernel], X, z, known, factors)
-        theta, info = self._search(X, z, hill, optimize=optimize, rng=rng)
+        theta, info = self._search(X, z, hill, optimize=optimize, rng=rng, race=race)
         self._factorize(X, z, theta, info, known, factors)
         self.y_mean_, self.y_std_ = mean, std
 

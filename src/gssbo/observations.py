@@ -87,7 +87,10 @@ def _points_and_ids(x: Any, id: Any) -> tuple[Any, list[int] | None]:
         return (x.x if isinstance(x, Suggestion) else x), numbers
     if isinstance(x, Suggestion):
         return x.x, [x.id]
-    if isinstance(x, list | tuple) and x and all(isinstance(each, Suggestion) for each in x):
+    if isinstance(x, list | tuple) and any(isinstance(each, Suggestion) for each in x):
+        for i, each in enumerate(x):
+            if not isinstance(each, Suggestion):
+                raise ValueError(f"x must be of suggestions alone, or of points alone, got {each!r} as x[{i}]")
         return _points_and_ids([each.x for each in x], [each.id for each in x])
     return x, None
 

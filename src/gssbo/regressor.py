@@ -161,8 +161,12 @@ class Regressor(ABC):
         *,
         optimize: bool,
         rng: np.random.Generator | None,
+        race: bool = True,
     ) -> tuple[FloatArray, dict[str, Any]]:
-        """Theta, and `fit_info_` but for the jitter; `hill` is called only if there is something to climb."""
+        """Theta, and `fit_info_` but for the jitter; `hill` is called only if there is something to climb.
+
+        `race` is that of `maximize_likelihood`.
+        """
         start = self._start(X)
         info: dict[str, Any] = {"status": "fixed", "message": "", "n_evaluations": 0, "n_starts": 0}
         if not optimize:
@@ -173,7 +177,7 @@ class Regressor(ABC):
             return np.clip(start, bounds[:, 0], bounds[:, 1]), info
         starts = self._starts(X, start, bounds, self.rng if rng is None else rng)
         reach = np.log(REACH * np.sqrt(X.shape[1]) * _spread(X))
-        found = maximize_likelihood(hill(), starts, bounds, reach, tol=self.tol, threads=self.threads)
+        found = maximize_likelihood(hill(), starts, bounds, reach, tol=self.tol, threads=self.threads, race=race)
         info.update(n_evaluations=found.n_evaluations, n_starts=found.n_starts, message=found.message)
         info["status"] = "converged" if found.success else "failed"
         last = self.theta_ if self.fitted and len(self.theta_) == len(start) else start

@@ -567,20 +567,20 @@ def test_options_reach_the_optimizer():
     assert (model.n_init, model.rule, model.M) == (5, "maxmin", 17)
 
 
-def test_a_subset_that_suits_some_space_is_accepted_until_the_space_is_known():
-    study = study_with(n_startup_trials=None, subset_size=8)  # the design of two parameters has 6 points, of four 10
-    study.optimize(bowl, n_trials=2)
-    assert (only_model(study).n_init, only_model(study).M) == (6, 8)
-    wider = study_with(n_startup_trials=None, subset_size=8)
-    with pytest.raises(ValueError, match=r"larger than the forced set .11: 10 of the initial design, 1 newest., got 8"):
-        wider.optimize(lambda trial: sum(trial.suggest_float(name, 0, 1) for name in "abcd"), n_trials=2)
+def test_a_subset_may_be_smaller_than_the_design():
+    study = study_with(n_startup_trials=None, subset_size=8)  # the design of four parameters has 10 points
+    study.optimize(lambda trial: sum(trial.suggest_float(name, 0, 1) for name in "abcd"), n_trials=12)
+    assert (only_model(study).n_init, only_model(study).M) == (10, 8)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"subset_size": 7}, "larger than the forced set .7: 6 of the initial design, 1 newest., got 7"),
-        ({"subset_size": 10, "n_startup_trials": 10}, "larger than the forced set .11: 10 of the initial design"),
+        ({"subset_size": 7, "method": "box"}, "larger than the forced set .21: 20 of the initial design, 1 newest., got"),
+        (
+            {"subset_size": 9, "n_startup_trials": 9, "method": "box"},
+            "larger than the forced set .10: 9 of the initial",
+        ),
         ({"maximize": True}, "maximize must not be given to GSSBOSampler: the study has a direction"),
         ({"constraints_func": len}, "constraints_func must not be given .*: call Trial.set_constraint"),
         ({"independent_sampler": "random"}, "independent_sampler must be a sampler of Optuna's, .* got 'random'"),

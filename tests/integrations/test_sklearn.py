@@ -75,6 +75,11 @@ def test_spellings_of_a_space():
             "j": gssbo.Integer(1, 9, log=True),
             "k": ("u", "v"),
             "l": stats.reciprocal(1.0, 4.0),
+            "m": (2, 32, "log-uniform"),
+            "n": [2, 32, "uniform"],
+            "o": [1e-3, 1, "log-uniform"],
+            "p": (True, False),
+            "q": bool,
         }
     )
     assert space.parameters == {
@@ -90,6 +95,11 @@ def test_spellings_of_a_space():
         "j": gssbo.Integer(1, 9, log=True),
         "k": gssbo.Categorical(["u", "v"]),
         "l": gssbo.Real(1.0, 4.0, log=True),
+        "m": gssbo.Integer(2, 32, log=True),
+        "n": gssbo.Integer(2, 32),
+        "o": gssbo.Real(1e-3, 1.0, log=True),
+        "p": gssbo.Categorical([True, False]),
+        "q": gssbo.Categorical([False, True]),
     }
     chosen = space.values(dict.fromkeys(space.parameters, 1))
     assert (chosen["d"], chosen["e"], chosen["b"]) == (5, 1.5, 1)

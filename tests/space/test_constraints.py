@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import LinearConstraint, NonlinearConstraint
+from scipy.optimize import Bounds, LinearConstraint, NonlinearConstraint
 from scipy.sparse import csr_array
 
-from gssbo import Integer, Optimizer
+from gssbo import Integer, Optimizer, Real
 from gssbo.space import Space
 
 BOX = [(0.0, 1.0), (0.0, 1.0)]
@@ -75,7 +75,7 @@ def test_numbers_among_categories_count():
 @pytest.mark.parametrize(
     ("constraints", "message"),
     [
-        (3.0, "^constraints must be SciPy constraints or a sequence of them, got 3.0"),
+        (3.0, "^constraints must be a LinearConstraint or NonlinearConstraint, or a sequence of them, got 3.0"),
         ([lambda x: x], r"^constraints\[0\] must be a LinearConstraint or NonlinearConstraint"),
         (LinearConstraint([[1, 2, 3]], ub=1), r"^constraints\[0\] must have A with 2 columns, got shape \(1, 3\)"),
         (NonlinearConstraint(3, 0, 1), r"^constraints\[0\] must have a callable fun, got 3"),
@@ -93,6 +93,10 @@ def test_numbers_among_categories_count():
             {"type": "ineq", "fun": sum},
             r"^constraints must be a LinearConstraint or NonlinearConstraint, not a dict: write "
             r"NonlinearConstraint\(fun, 0, np.inf\) for one of type 'ineq', .* got {'type': 'ineq'",
+        ),
+        (
+            Bounds([0, 0], [1, 1]),
+            r"^constraints must be a LinearConstraint or NonlinearConstraint, or a sequence of them, got Bounds",
         ),
         (
             [LinearConstraint([1, 1], ub=1), {"type": "eq", "fun": sum}],
@@ -117,6 +121,22 @@ def test_functions_that_return_no_numbers(value):
     space = Space(BOX, NonlinearConstraint(lambda x: value, [0, 0], [1, 1]))
     with pytest.raises(ValueError, match=r"^constraints\[0\] must return numbers that suit its bounds, got "):
         space.feasible(GRID)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "constraint", "feasible"),
+    [
+        ([Integer(0, 2), Integer(0, 1)], LinearConstraint([[0.1, 0.2]], ub=0.3), 5),
+        ([Real(0, 1, step=0.1)] * 3, LinearConstraint([[1, 1, 1]], ub=0.3), 20),
+        ([Real(0, 1, step=0.1)] * 3, LinearConstraint([[1, 1, 1]], 1.0, 1.0), 66),
+        ([Real(0, 1, step=0.1)] * 3, LinearConstraint([[-7e8, -7e8, -7e8]], lb=-2.1e8), 20),
+        ([Real(0, 1, step=0.1)] * 3, LinearConstraint([[1, 1, 1]], ub=0.3 - 1e-13), 10),
+    ],
+)
+def test_rounding_of_a_sum_decides_nothing(bounds, constraint, feasible):
+    """0.1 + 0.2 is above 0.3 by a bit; what is below it by more is not met."""
+    space = Space(bounds, constraint)
+    assert space.feasible(space.at(np.arange(space.size))).sum() == feasible
 
 
 def test_a_category_beyond_doubles_is_a_number_for_a_linear_constraint():

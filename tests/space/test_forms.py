@@ -5,8 +5,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from scipy.optimize import Bounds
+from scipy.optimize import Bounds, LinearConstraint
 
+import gssbo
 from gssbo import Categorical, Integer, Real
 from gssbo.space import Space
 
@@ -28,6 +29,20 @@ def test_forms_of_a_box(bounds):
     space = Space(bounds)
     assert space.parameters == (Real(-1, 1), Real(0, 4))
     assert space.is_array
+
+
+def test_a_space_is_bounds_too():
+    rule = LinearConstraint([[1.0, 0.0]], ub=0.5)
+    given = Space({"a": (0, 1), "b": Integer(1.0, 5.0)}, rule)
+    same = Space(given)
+    assert same.parameters == given.parameters == (Real(0, 1), Integer(1, 5))
+    assert same.names == given.names and same.constraints == (rule,)
+    assert Space(given, ()).constraints == ()
+    assert gssbo.Optimizer(given, rng=0).ask().keys() == {"a", "b"}
+
+
+def test_bounds_may_be_an_iterator():
+    assert Space(zip([0, 1], [1, 2], strict=True)).parameters == (Real(0, 1), Real(1, 2))
 
 
 def test_scalar_scipy_bounds():

@@ -104,6 +104,7 @@ class AveragedProcess(GaussianProcess):
         rng: np.random.Generator | None = None,
         noise_std: FloatArray | None = None,
         noise_factors: FloatArray | None = None,
+        race: bool = True,
     ) -> None:
         """See `gssbo.surrogate.Surrogate`; averages are unweighted, whatever is known of the noise."""
         first, group = distinct(X)
@@ -126,6 +127,7 @@ class AveragedProcess(GaussianProcess):
             rng=rng,
             noise_std=None if noise_std is None else np.sqrt(average(noise_std[told] ** 2) / count),
             noise_factors=np.where(np.isnan(averages), 1.0, average(factors) / count),
+            race=race,
         )
 
 

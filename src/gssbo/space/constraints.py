@@ -1,8 +1,8 @@
 """Input constraints: which points of a space may be suggested, in SciPy's terms.
 
-A point may be suggested if lb <= A x <= ub, and lb <= fun(x) <= ub, by plain comparison. Nothing is modelled and
-nothing is projected: infeasible candidates are passed over, so equalities between real parameters cannot be met. Of
-linear constraints the centre of what they leave can be found.
+A point may be suggested if lb <= A x <= ub, but for the rounding of A x, and lb <= fun(x) <= ub, by plain comparison.
+Nothing is modelled and nothing is projected: infeasible candidates are passed over, so equalities between real
+parameters cannot be met. Of linear constraints the centre of what they leave can be found.
 
 Notation
 --------
@@ -28,6 +28,7 @@ from gssbo._validation import check_array
 
 __all__ = ["Constraints"]
 
+EPS = np.finfo(np.float64).eps
 LEAST_RADIUS = 1e-8  # of the unit cube: the centre of less is one of rounding
 
 NO_DICTS = (
@@ -73,7 +74,10 @@ class Constraints:
         if isinstance(constraints, Mapping):
             raise ValueError(f"constraints must be {NO_DICTS}, got {constraints!r}")
         if not isinstance(constraints, Iterable):
-            raise ValueError(f"constraints must be SciPy constraints or a sequence of them, got {constraints!r}")
+            raise ValueError(
+                "constraints must be a LinearConstraint or NonlinearConstraint, or a sequence of them, got "
+                f"{constraints!r}"
+            )
         self.given: tuple[LinearConstraint | NonlinearConstraint, ...] = tuple(constraints)
         self._tests: list[_Linear | _Nonlinear] = []
         for i, each in enumerate(self.given):
@@ -164,8 +168,13 @@ class _Linear:
         self.lower, self.upper = np.broadcast_to(lower, len(self.A)), np.broadcast_to(upper, len(self.A))
 
     def __call__(self, numbers: FloatArray, points: list[Any]) -> NDArray[np.bool_]:
-        values = np.einsum("ij,kj->ik", np.where(self._is_number, numbers, 0.0), self.A)
-        mask: NDArray[np.bool_] = ((values >= self.lower) & (values <= self.upper)).all(axis=1)
+        numbers = np.where(self._is_number, numbers, 0.0)
+        values = np.einsum("ij,kj->ik", numbers, self.A)
+        # What d products and their sum may be off by: 0.1 + 0.2 is not above 0.3.
+        slack = (numbers.shape[1] + 2) * EPS * np.einsum("ij,kj->ik", np.abs(numbers), np.abs(self.A))
+        with np.errstate(over="ignore"):  # near the largest doubles
+            inside = (values + slack >= self.lower) & (values - slack <= self.upper)
+        mask: NDArray[np.bool_] = inside.all(axis=1)
         return mask
 
     def depends(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -6,7 +6,7 @@ built-in values where there are others, as a dict where they have names.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from numbers import Real as RealNumber
 from typing import Any, NamedTuple
 
@@ -40,6 +40,8 @@ def read_bounds(bounds: Any) -> Form:
         return _from_mapping(bounds)
     if bounds is None or isinstance(bounds, int | float | str | bytes):
         raise ValueError(f"bounds must have an entry a parameter, as a list, a dict or an array (d, 2), got {bounds!r}")
+    if isinstance(bounds, Iterator):
+        bounds = list(bounds)
     if isinstance(bounds, np.ndarray) or not isinstance(bounds, Sequence):
         return _from_table(bounds)
     if len(bounds) == 0 or all(_is_pair_of_numbers(item) for item in bounds):

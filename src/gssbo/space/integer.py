@@ -27,7 +27,7 @@ class Integer(Discrete):
     Parameters
     ----------
     low, high : int
-        Within 64 bits; equal ones fix the parameter.
+        Within 64 bits, 64.0 for 64; equal ones fix the parameter.
     log : bool
         Whether the model and the design see its logarithm: for what spans decades. Needs low >= 1.
     step : int
@@ -52,8 +52,8 @@ class Integer(Discrete):
     step: int = field(default=1, kw_only=True)
 
     def __post_init__(self) -> None:
-        low, high = check_integer("low", self.low), check_integer("high", self.high)
-        log, step = check_flag("log", self.log), check_integer("step", self.step, at_least=1)
+        low, high = (check_integer(name, _unfloated(value)) for name, value in (("low", self.low), ("high", self.high)))
+        log, step = check_flag("log", self.log), check_integer("step", _unfloated(self.step), at_least=1)
         if low > high:
             raise ValueError(f"Integer must have low <= high, got ({low}, {high})")
         if max(abs(low), abs(high), high - low) >= LARGEST:
@@ -122,6 +122,11 @@ class Integer(Discrete):
     def _log_range(self) -> tuple[float, float]:
         start = math.log(self.low - 0.5)
         return start, math.log(self.high + 0.5) - start
+
+
+def _unfloated(value: Any) -> Any:
+    """An int for a whole float."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def whole(where: int, value: Any) -> int:

@@ -24,7 +24,7 @@ from gssbo._validation import check_matrix
 from gssbo.space.categorical import Categorical
 from gssbo.space.constraints import Constraints
 from gssbo.space.forms import read_bounds
-from gssbo.space.parameter import ROUNDING, Misfit
+from gssbo.space.parameter import ROUNDING, Misfit, Parameter
 from gssbo.space.points import read_array, read_columns
 from gssbo.space.real import Real
 
@@ -38,11 +38,11 @@ class Space:
 
     Parameters
     ----------
-    bounds : sequence, array of shape (d, 2), scipy.optimize.Bounds, or dict
+    bounds : sequence, array of shape (d, 2), scipy.optimize.Bounds, dict, or Space
         One entry a parameter: a pair (low, high) of reals, a `Real`, `Integer` or `Categorical`, a `range`, `bool`, a
         list of values, (low, high, "log-uniform"), or (low, high, int). A dict gives names. Equal ends fix a parameter.
     constraints : LinearConstraint, NonlinearConstraint, or a sequence of them, optional
-        What points must meet to be suggested.
+        What points must meet to be suggested. Default: nothing, or what those of a space given are.
 
     Raises
     ------
@@ -60,9 +60,15 @@ class Space:
     [{'rate': 0.0001, 'units': 4, 'act': 'relu'}]
     """
 
+    parameters: tuple[Parameter, ...]
+    names: tuple[str, ...] | None
+
     def __init__(self, bounds: Any, constraints: Any = None) -> None:
-        form = read_bounds(bounds)
-        self.parameters, self.names = form.parameters, form.names
+        if isinstance(bounds, Space):
+            self.parameters, self.names = bounds.parameters, bounds.names
+            constraints = bounds.constraints if constraints is None else constraints
+        else:
+            self.parameters, self.names = read_bounds(bounds)
         self._kinds = [parameter.resolved() for parameter in self.parameters]
         free = [i for i, kind in enumerate(self._kinds) if kind.n_columns > 0]
         self.discrete = any(math.isfinite(self._kinds[i].n_values) for i in free)

@@ -11,18 +11,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from numbers import Integral
+from numbers import Integral, Number
 from typing import Any
 
 import numpy as np
 
 from gssbo.space import Categorical, Integer, Parameter, Real, Space
+from gssbo.space.forms import PRIORS
 
 __all__ = ["CandidateSpace"]
 
 KINDS = (
-    "a list of values, a pair (low, high), (low, high, 'log-uniform'), a range, a gssbo Real, Integer or Categorical, "
-    "or a frozen continuous distribution or randint of scipy.stats"
+    "a list of values, a pair (low, high), (low, high, 'log-uniform'), a range, bool, a gssbo Real, Integer or "
+    "Categorical, or a frozen continuous distribution or randint of scipy.stats"
 )
 TAIL = 0.001  # of a distribution, left out at either end: there the quantiles of many are infinite
 
@@ -33,9 +34,9 @@ class CandidateSpace:
     Parameters
     ----------
     given : dict of str to anything
-        A list, array or range of values; a tuple (low, high), whole numbers for whole ones, or (low, high, "uniform" or
-        "log-uniform"); a `Real`, `Integer` or `Categorical`; a frozen `uniform`, `loguniform` or `randint` of
-        `scipy.stats`, or another continuous distribution of it, searched from its 0.1 % to its 99.9 % quantile.
+        A list, array or range of values; a tuple (low, high), or (low, high, "uniform" or "log-uniform"), of whole
+        numbers where both ends are; a `Real`, `Integer` or `Categorical`; a frozen `uniform`, `loguniform` or `randint`
+        of `scipy.stats`, or another continuous distribution of it, searched from its 0.1 % to its 99.9 % quantile.
 
     Attributes
     ----------
@@ -67,7 +68,7 @@ class CandidateSpace:
         self._values: dict[str, Callable[[Any], Any]] = {}
         for name, item in given.items():
             try:
-                if isinstance(item, list | np.ndarray):
+                if isinstance(item, np.ndarray) or (isinstance(item, list) and not _is_range(item)):
                     # Elements of an array as they are: its tolist() would turn arrays inside into lists.
                     choices = [each.item() if isinstance(each, np.generic) else each for each in item]
                     self.parameters[name] = Categorical(tuple(range(len(item))))
@@ -104,11 +105,28 @@ def _parameter(name: str, item: Any) -> Parameter | None:
     """A parameter whose values are those of the item, or None for a distribution that is no interval and its scale."""
     if hasattr(item, "dist") and hasattr(item, "support"):
         return _interval(item)
-    if isinstance(item, tuple) and len(item) == 2 and all(isinstance(end, Integral) for end in item):
-        return Integer(*item)
-    if isinstance(item, tuple | range | Parameter):
+    if isinstance(item, tuple | list) and all(map(_is_whole, item[:2])):
+        if len(item) == 2:
+            return Integer(*item)
+        if _is_range(item):
+            return Integer(*item[:2], log=PRIORS[item[2]])
+    if isinstance(item, tuple | list | range | Parameter) or item is bool:
         return Space({name: item}).parameters[0]
     raise ValueError("it is none of these")
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _is_range(item: Any) -> bool:
+    """Whether an item is (low, high, "log-uniform") or the like, which nobody means as three choices."""
+    return (
+        len(item) == 3
+        and all(isinstance(end, Number) and not isinstance(end, bool) for end in item[:2])
+        and isinstance(item[2], str)
+        and item[2] in PRIORS
+    )
 
 
 def _interval(frozen: Any) -> Parameter | None:

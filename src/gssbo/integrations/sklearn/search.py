@@ -47,9 +47,9 @@ class GSSBOSearchCV(model_selection._search.BaseSearchCV):  # type: ignore[misc]
     ----------
     estimator : estimator object
     param_distributions : dict of str to anything
-        A list or array of values; a tuple (low, high), of whole numbers where both ends are, or (low, high, "uniform"
-        or "log-uniform"); a `gssbo.Real`, `Integer` or `Categorical`; a frozen `uniform`, `loguniform` or `randint` of
-        `scipy.stats`, or another continuous distribution of it, searched from its 0.1 % to its 99.9 % quantile.
+        A list or array of values; a tuple (low, high), or (low, high, "uniform" or "log-uniform"), of whole numbers
+        where both ends are; a `gssbo.Real`, `Integer` or `Categorical`; a frozen `uniform`, `loguniform` or `randint`
+        of `scipy.stats`, or another continuous distribution of it, searched from its 0.1 % to its 99.9 % quantile.
     n_iter : int
         Candidates to evaluate, each once; fewer where a finite space has no more.
     n_points : int, optional
@@ -163,7 +163,26 @@ class GSSBOSearchCV(model_selection._search.BaseSearchCV):  # type: ignore[misc]
         _warn_of_scores(self.cv_results_)
         return self
 
-    def _run_search(self, evaluate_candidates: Evaluate) -> None:
+    def _run_search(self, evaluate_candidates: Evaluate, *, callback_ctx: Any = None) -> None:
+        """Called by scikit-learn; from version 1.9 on with the context of its callbacks, which see each fold fitted."""
+        if callback_ctx is None:
+            self._search(evaluate_candidates)
+            return
+        search = callback_ctx.subcontext(task_name="search", max_subtasks=None).call_on_fit_task_begin(estimator=self)
+
+        def evaluate(candidates: list[dict[str, Any]]) -> dict[str, Any]:
+            n_fits = len(candidates) * self.n_splits_
+            batch = search.subcontext(task_name="batch", max_subtasks=n_fits, sequential_subtasks=False)
+            batch.call_on_fit_task_begin(estimator=self)
+            try:
+                return evaluate_candidates(candidates, callback_ctx=batch)
+            finally:
+                batch.call_on_fit_task_end(estimator=self)
+
+        self._search(evaluate)
+        search.call_on_fit_task_end(estimator=self)
+
+    def _search(self, evaluate_candidates: Evaluate) -> None:
         space = CandidateSpace(self.param_distributions)
         left = check_integer("n_iter", self.n_iter, at_least=1)
         if self.n_points is not None:

@@ -248,6 +248,21 @@ class GaussianProcess(Regressor):
         self._in_parts(score, len(points))
         return mean, np.sqrt(variance, out=variance)
 
+    def given_own(
+        self, mean: FloatArray, std: FloatArray, y: FloatArray, noise_std: FloatArray | None = None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Posterior mean and standard deviation (m,) at each of m points given what was observed there, too.
+
+        From those without it, all in units of y (m,); for observations that the model does not stand on. `noise_std`
+        (m,) is their known noise beyond the fitted one.
+        """
+        noise = np.full(len(y), self.noise_ * self.y_std_**2)
+        if noise_std is not None:
+            noise += noise_std**2
+        total = std**2 + noise
+        gain = np.divide(std**2, total, out=np.ones(len(y)), where=total > 0.0)
+        return mean + gain * (y - mean), std * np.sqrt(1.0 - gain)
+
     def posterior_bound(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Upper bounds on mean and standard deviation (m,), in units of z, without checks.
 

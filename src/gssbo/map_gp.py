@@ -25,10 +25,11 @@ from gssbo._typing import FloatArray
 from gssbo.gp import GaussianProcess
 from gssbo.kernels import KERNELS
 
-__all__ = ["MapGaussianProcess"]
+__all__ = ["MUCH_NOISE", "MapGaussianProcess"]
 
 SMOOTHNESS, VAGUENESS = 5.0, 1.3
 USUAL_NOISE, NOISE_FLOOR = 1e-6, 1e-8
+MUCH_NOISE = 0.1  # of the responses' variance; a start
 
 
 class MapGaussianProcess(GaussianProcess):
@@ -57,10 +58,13 @@ class MapGaussianProcess(GaussianProcess):
         start: FloatArray | None,
         max_evaluations: int,
         known: FloatArray | None = None,
+        noise: float = USUAL_NOISE,
     ) -> tuple[FloatArray, float]:
-        """Theta of the largest posterior density found from `start` (the prior's centre by default), and its log.
+        """Theta of the largest posterior density found from `start`, and its log.
 
-        `known` are noise variances (n,) beyond the noise in theta, in squared units of z.
+        By default the start is the prior's centre, but for its `noise` variance: from where that is little, the search
+        may end in a maximum in which noise is signal. `known` are noise variances (n,) beyond the noise in theta, in
+        squared units of z.
         """
         d = X.shape[1]
         spread = np.maximum(X.std(axis=0), 1e-12)
@@ -70,7 +74,8 @@ class MapGaussianProcess(GaussianProcess):
         bounds = np.empty((d + 2, 2))
         bounds[:d, 0], bounds[:d, 1] = centre[:d] - 5.0, centre[:d] + 6.0
         bounds[d:] = np.log([[1e-3, 1e3], [NOISE_FLOOR, 1.0]])
-        first = centre if start is None else np.clip(start, bounds[:, 0], bounds[:, 1])
+        first = np.append(centre[:-1], np.log(noise)) if start is None else start
+        first = np.clip(first, bounds[:, 0], bounds[:, 1])
         # The prior keeps lengthscales from where the likelihood is flat.
         climb = Climb(
             Likelihood(KERNELS[self.kernel], X, z, known), first, bounds, np.full(d, np.inf), self.tol,

@@ -476,7 +476,8 @@ class Optimizer(Ledger):
         Parameters
         ----------
         by : {"observed", "model"}
-            The luckiest of many noisy values is not the best point; the largest posterior mean is a better guess.
+            The luckiest of many noisy values is not the best point; the largest posterior mean is a better guess. It is
+            given what the model stands on and what was observed at the point itself.
 
         Returns
         -------
@@ -487,8 +488,14 @@ class Optimizer(Ledger):
         with self._lock:
             if check_choice("by", by, ("observed", "model")) == "observed" or self.best_y is None:
                 return Best(self.best_x, self.best_y, None)
-            mean, std = self._current_strategy().posterior(self._history.unit)
-            index = int(np.argmax(np.where(np.isnan(self._history.y), -np.inf, mean)))
+            history, strategy = self._history, self._current_strategy()
+            mean, std = strategy.posterior(history.unit)
+            model, retained = strategy.predictor()
+            if isinstance(model, GaussianProcess):  # it does not know the values of those left out
+                left = np.setdiff1d(np.flatnonzero(~np.isnan(history.y)), retained)
+                noise_std = None if history.noise_std is None else history.noise_std[left]
+                mean[left], std[left] = model.given_own(mean[left], std[left], history.y[left], noise_std)
+            index = int(np.argmax(np.where(np.isnan(history.y), -np.inf, mean)))
             return Best(self._point(index), self._sign * float(mean[index]), float(std[index]))
 
     def diagnostics(

@@ -576,7 +576,7 @@ def test_a_subset_may_be_smaller_than_the_design():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"subset_size": 7, "method": "box"}, "larger than the forced set .21: 20 of the initial design, 1 newest., got"),
+        ({"subset_size": 7, "method": "box"}, "larger than the forced set .21: 20 of the initial design, 1 newest., g"),
         (
             {"subset_size": 9, "n_startup_trials": 9, "method": "box"},
             "larger than the forced set .10: 9 of the initial",

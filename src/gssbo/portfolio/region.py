@@ -23,13 +23,15 @@ References
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from gssbo._typing import FloatArray, IndexArray
 from gssbo.embedding import Embedding
 from gssbo.fantasy import fantasize
 from gssbo.gp import standardize
-from gssbo.map_gp import MapGaussianProcess
+from gssbo.map_gp import MUCH_NOISE, MapGaussianProcess
 from gssbo.portfolio.view import View
 from gssbo.portfolio.warp import POWERS, slopes, warp
 from gssbo.selection.subset import select
@@ -47,6 +49,7 @@ SPREAD_OUT, ELSEWHERE = 0.5, 0.25  # shares of a stalled search: of a few unifor
 N_DRAWN = 5  # those few
 N_AGAIN, POLISH_AGAIN = 60, 8  # from the same model: for a further suggestion, for a further point of a batch
 MOST_PENDING = 100  # points whose values are awaited that count, those nearest to the best point
+LEFT_OUT = 300  # observations that decide between two predictors
 NOISY = 1e-3  # noise variance from which the best point is the one of the best mean
 
 
@@ -172,26 +175,39 @@ class Region:
 
         Evaluations that failed are left out: what stands in their place is for the search, and beside good values no
         model of the objective. Nothing here moves. The choice is by a first model on the subset that `fit` would
-        retain, as that was made for warped responses: it may predict badly in units of y what it left out.
+        retain, as that was made for warped responses: it may predict badly in units of y what it left out. Where there
+        is noise, what has the largest residuals is the noisiest, and theta of a random subset predicts better: of the
+        two, the model stands that gives the observations left out the larger density.
         """
         if view.failed is not None and not view.failed.all():
             view = view.only(~view.failed)
-        chosen = np.sort(self._choose(view))
-        gp = self._plain(view.only(chosen), self._theta)
+        first = np.sort(self._choose(view))
+        gp = self._plain(view.only(first), self._theta)
         pool = _one_each(view)
         if len(pool) <= self.size:
-            return gp, view.rows[chosen]
-        chosen = pool[_residual(gp, view.only(pool), self.size, view.y[pool])]
-        return self._plain(view.only(chosen), gp.theta_), view.rows[chosen]
+            return gp, view.rows[first]
+        shuffled = np.random.default_rng(0).permutation(pool)
+        fair = self._plain(view.only(np.sort(shuffled[: self.size])), self._theta)
+        found = []
+        for model in (gp, fair):
+            chosen = pool[_residual(model, view.only(pool), self.size, view.y[pool])]
+            found.append((self._plain(view.only(chosen), model.theta_, search=model is gp), chosen))
+        out = shuffled[~np.isin(shuffled, np.concatenate([chosen for _, chosen in found]))][:LEFT_OUT]
+        gp, chosen = max(found, key=lambda each: _log_density(each[0], view.only(out)))  # the first of equals
+        return gp, view.rows[chosen]
 
-    def _plain(self, members: View, start: FloatArray | None) -> MapGaussianProcess:
-        """The model of responses that are not warped; theta is the better of those found from two starts."""
+    def _plain(self, members: View, start: FloatArray | None, *, search: bool = True) -> MapGaussianProcess:
+        """The model of responses that are not warped; theta is `start`, or the best of those found from three starts."""
         X = np.ascontiguousarray(members.X)
         z, mean, std = standardize(members.y)
         known = None if members.noise_std is None else np.square(members.noise_std / std)
         gp = MapGaussianProcess()
-        found = [gp.most_probable(X, z, start=each, max_evaluations=STEPS, known=known) for each in (start, None)]
-        gp.set_theta(X, z, max(found, key=lambda each: each[1])[0], known)
+        theta = start
+        if search or theta is None:
+            climb = partial(gp.most_probable, X, z, max_evaluations=STEPS, known=known)
+            found = [climb(start=start), climb(start=None), climb(start=None, noise=MUCH_NOISE)]
+            theta = max(found, key=lambda each: each[1])[0]
+        gp.set_theta(X, z, theta, known)
         gp.y_mean_, gp.y_std_ = mean, std
         return gp
 
@@ -273,6 +289,18 @@ def _residual(gp: MapGaussianProcess, pool: View, size: int, y: FloatArray) -> I
     forced = np.unique([pool.best, int(np.argmax(pool.rows))])
     embedding = Embedding(gp.kernel_, gp.noise_, np.ascontiguousarray(pool.X))
     return np.sort(select(embedding, size, rule="residual", forced=forced, y=y, rng=np.random.default_rng(0)))
+
+
+def _log_density(gp: MapGaussianProcess, others: View) -> float:
+    """Mean log density of observations that the model does not stand on; 0 of none."""
+    if len(others.y) == 0:
+        return 0.0
+    mean, std = gp.predict(others.X, return_std=True)
+    variance = std**2 + gp.noise_ * gp.y_std_**2
+    if others.noise_std is not None:
+        variance += others.noise_std**2
+    variance = np.maximum(variance, np.finfo(float).tiny)
+    return -0.5 * float(np.mean(np.log(variance) + (others.y - mean) ** 2 / variance))
 
 
 def _known(members: View, power: float) -> FloatArray | None:

@@ -239,7 +239,7 @@ class Optimizer(Ledger):
             subset_size,
             n_init=self.n_init,
             factor=dynamic_factor,
-            retain_initial=retain_initial and self.method != "portfolio",
+            retain_initial=False if self.method == "portfolio" else retain_initial,  # it forces none
             retain_newest=retain_newest,
             pool="rotating" if pool == "auto" and self.rule in PIVOTED else pool,
         )

@@ -50,6 +50,7 @@ N_DRAWN = 5  # those few
 N_AGAIN, POLISH_AGAIN = 60, 8  # from the same model: for a further suggestion, for a further point of a batch
 MOST_PENDING = 100  # points whose values are awaited that count, those nearest to the best point
 LEFT_OUT = 300  # observations that decide between two predictors
+CLEARLY = 10.0  # nats by which much noise must be likelier
 NOISY = 1e-3  # noise variance from which the best point is the one of the best mean
 
 
@@ -197,7 +198,7 @@ class Region:
         return gp, view.rows[chosen]
 
     def _plain(self, members: View, start: FloatArray | None, *, search: bool = True) -> MapGaussianProcess:
-        """The model of responses that are not warped; theta is `start`, or the best of those found from three starts."""
+        """The model of responses that are not warped; theta is `start`, or the best of those from three starts."""
         X = np.ascontiguousarray(members.X)
         z, mean, std = standardize(members.y)
         known = None if members.noise_std is None else np.square(members.noise_std / std)
@@ -252,19 +253,21 @@ class Region:
 
     def _search(self, X: FloatArray, members: View) -> None:
         """Theta of largest posterior density; now and then under every warp, of which the likeliest stays."""
-        powers = POWERS if self._n_fits % REWARP == 0 else (self._power,)
+        anew = self._n_fits % REWARP == 0
         best, found = -np.inf, (self._power, self._theta)
-        for power in powers:
+        for power in POWERS if anew else (self._power,):
             z, J = warp(members.y, power)
-            theta, value = self.gp.most_probable(
-                X,
-                z,
-                start=self._theta,
-                max_evaluations=STEPS if self._theta is None else CLIMBS,
-                known=_known(members, power),
-            )
+            search = partial(self.gp.most_probable, X, z, known=_known(members, power))
+            theta, value = search(start=self._theta, max_evaluations=STEPS if self._theta is None else CLIMBS)
             if value + J > best or found[1] is None:
                 best, found = value + J, (power, theta)
+        if anew:  # a chain of searches that began with little noise may take noise for signal
+            z, J = warp(members.y, found[0])
+            theta, value = self.gp.most_probable(
+                X, z, start=None, noise=MUCH_NOISE, max_evaluations=STEPS, known=_known(members, found[0])
+            )
+            if value + J > best + CLEARLY:
+                found = found[0], theta
         self._power, self._theta = found
         self._n_fits += 1
 

@@ -22,7 +22,7 @@ def books(bounds, told=(), asked=(), *, constraints=None, repeats=False):
     if len(asked):
         rows, _ = space.read("x", asked)
         for row, unit in zip(rows, space.to_unit(rows), strict=True):
-            pending.add(row, unit, n_told=0)
+            pending.add(row, unit)
     return space, Admission(space, history, pending, repeats=repeats)
 
 
@@ -248,3 +248,12 @@ def test_a_function_that_is_never_a_number():
     _, admission = books([range(5)] * 2, constraints=NonlinearConstraint(lambda x: np.nan, 0.0, 1.0))
     with pytest.raises(InfeasibleError, match=r"none of the space's 25; constraints\[0\] is NaN at all of them$"):
         admission.some(1, np.random.default_rng(0))
+
+
+def test_what_is_told_and_pending_is_taken_once():
+    space, admission = books([range(4)], [[0], [1]], [[0], [0], [1], [2]])
+    admission.require_more()
+    assert found(space, admission, 5) == [[3]]
+    _, admission = books([range(4)], [[0], [1]], [[0], [3], [3], [2]])
+    with pytest.raises(SpaceExhausted):
+        admission.require_more()

@@ -211,7 +211,7 @@ def test_noise_is_that_of_the_retained_ones():
         ({"x": [POINT, POINT], "id": 1, "y": [1.0, 2.0]}, r"^id must have one entry a point \(2\), got 1"),
         ({"id": [1, 2, 99], "y": [1.0, 1.0, 1.0]}, "^id must be of a suggestion, got 99"),
         ({"id": [1, 0], "y": [1.0, 9.0]}, "^y must be the value told before for suggestion 0, 0.5, got 9.0"),
-        ({"id": 3, "y": 1.0}, "^id must be of a suggestion that is not forgotten, or come with its point, got 3"),
+        ({"x": [2, 0.5, "v"], "id": 0, "y": 0.5}, "^x must be the point told before for suggestion 0, got another one"),
     ],
 )
 def test_a_bad_tell_leaves_no_trace(arguments, message):
@@ -312,3 +312,48 @@ def test_no_ids_are_of_no_suggestion():
     with pytest.raises(ValueError, match=r"^id must be of one suggestion at least, got none"):
         opt.tell(id=[], y=[])
     assert books(opt) == before
+
+
+def test_what_is_forgotten_may_be_told_by_its_id():
+    opt, suggestions = asked()
+    opt.forget(id=1)
+    opt.tell(id=1, y=3.0)
+    assert [suggestions[1].x] == opt.X and [each.id for each in opt.pending] == [0, 2, 3]
+
+
+def test_what_was_known_before_does_not_age_suggestions():
+    opt = Optimizer([(0.0, 1.0)], rng=0)
+    opt.ask(3)
+    opt.tell_prior(np.linspace(0.0, 1.0, 2000)[:, None], np.zeros(2000))
+    assert len(opt.pending) == 3
+    opt.tell(np.linspace(0.0, 0.9, 1001)[:, None], np.zeros(1001))
+    assert not opt.pending
+
+
+def test_equal_rows_answer_suggestions_in_turn():
+    opt = Optimizer([(0.0, 1.0)], rng=0)
+    opt.announce([[0.5], [0.5], [0.5]])
+    opt.tell([[0.5], [0.5]], [1.0, 2.0])
+    assert [each.id for each in opt.pending] == [2]
+
+
+def test_another_point_under_an_id_that_is_told_is_no_retry():
+    opt = Optimizer([(0.0, 1.0)], rng=0)
+    first = opt.ask(ids=True)
+    opt.tell(first, failed=True)
+    opt.tell(first, failed=True)  # a retry
+    with pytest.raises(ValueError, match="x must be the point told before for suggestion 0, got another one"):
+        opt.tell([0.123], id=0, failed=True)
+    assert opt.n_told == 1
+
+
+def test_the_place_of_a_missing_value_is_named():
+    with pytest.raises(ValueError, match=r"y must be a number, or NaN .* got None at index \(57,\)$"):
+        Optimizer([(0.0, 1.0)], rng=0).tell(np.linspace(0, 1, 100)[:, None], [1.0] * 57 + [None] * 43)
+
+
+def test_an_id_may_be_an_array_of_one_number():
+    opt = Optimizer([(0.0, 1.0)], rng=0)
+    opt.ask(2)
+    opt.tell(id=np.array(1), y=2.0)
+    assert [each.id for each in opt.pending] == [0]

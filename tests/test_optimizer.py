@@ -714,7 +714,7 @@ def test_suggestions_stay_inside_the_bounds():
         ({"initial_design": "grid"}, "^initial_design must be one of 'lhs', 'sobol', got 'grid'"),
         ({"method": "box", "subset_size": 20}, r"^subset_size must be larger than the forced set \(21.*got 20"),
         ({"method": "box", "subset_size": 21}, r"^subset_size must be larger than the forced set \(21.*got 21"),
-        ({"subset_size": "auto"}, "^subset_size must be an integer or 'dynamic', got 'auto'"),
+        ({"subset_size": "auto"}, "^subset_size must be an integer, got 'auto'"),
         ({"dynamic_factor": 0.5}, "^dynamic_factor must be greater than 1.*got 0.5"),
         ({"rule": "best"}, "^rule must be one of 'vector', 'scalar', 'random', 'kmeans.*got 'best'"),
         ({"retain_initial": "no"}, "^retain_initial must be True or False, got 'no'"),

@@ -10,7 +10,7 @@ from gssbo.pending import FORGOTTEN, OPEN, STALE, Pending
 def pending():
     pending = Pending(2)
     for k in range(5):
-        assert pending.add(np.array([k % 4, 0.5]), np.array([k / 10, 0.5]), n_told=0) == k
+        assert pending.add(np.array([k % 4, 0.5]), np.array([k / 10, 0.5])) == k
     return pending
 
 
@@ -24,7 +24,7 @@ def test_empty():
 def test_matches_go_to_the_oldest_of_equals(pending):
     row = np.array([0, 0.5])
     assert pending.n_distinct == 4
-    assert pending.match(row) == 0
+    assert [pending.match(row, place) for place in range(3)] == [0, 4, None]
     pending.settle(0, 7)
     assert pending.match(row) == 4
     pending.forget(4)
@@ -46,11 +46,13 @@ def test_outcomes(pending):
 
 
 def test_the_overtaken_are_forgotten_in_time(pending):
-    late = pending.add(np.array([9.0, 9.0]), np.zeros(2), n_told=50)
-    pending.expire(STALE)
-    assert len(pending) == 6
-    pending.expire(STALE + 1)
-    assert pending.ids == [late]
-    assert pending.outcome(0) == FORGOTTEN
-    pending.expire(STALE + 51)
-    assert pending.ids == []
+    pending.clock = 50
+    late = pending.add(np.array([9.0, 9.0]), np.zeros(2))
+    for clock, left in ((STALE, 6), (STALE + 1, 1), (STALE + 51, 0)):
+        pending.clock = clock
+        pending.expire()
+        assert len(pending) == left
+    assert pending.outcome(0) == pending.outcome(late) == FORGOTTEN
+    assert pending.forgotten(late).tolist() == [9.0, 9.0]  # it may be told all the same
+    pending.settle(late, 3)
+    assert pending.forgotten(late) is None

@@ -151,9 +151,31 @@ def test_suggestions_meet_the_constraints(constraint):
         for x in opt.ask(4):
             assert x[0] + x[1] <= 0.5
             opt.tell(x, -x[0] - 2 * x[1])
-    assert opt.best_y < -0.95
-    opt.tell([0.9, 0.9], -2.7)  # what is told need not meet them
-    assert opt.best_y == -2.7
+    best = opt.best_y
+    assert best < -0.95
+    opt.tell([0.9, 0.9], -2.7)  # what is told need not meet them, but is no answer
+    assert (opt.best_y, opt.result().fun) == (best, best)
+    assert opt.best(by="model").x.sum() <= 0.5
+
+
+def test_where_nothing_meets_the_constraints_the_best_of_all_is_the_best():
+    opt = Optimizer([(0.0, 1.0)] * 2, constraints=LinearConstraint([[1.0, 1.0]], ub=0.5), **settings())
+    opt.tell([[0.9, 0.9], [0.4, 0.9]], [-2.7, -1.0])
+    assert (opt.best_y, opt.best_index) == (-2.7, 0)
+    opt.tell([0.1, 0.1], 5.0)
+    assert (opt.best_y, opt.best_index, opt.best_x.tolist()) == (5.0, 2, [0.1, 0.1])
+
+
+@pytest.mark.parametrize("method", ["portfolio", "box"])
+def test_constraints_make_no_smaller_design(method):
+    rule = LinearConstraint([[1.0] + [0.0] * 3], ub=0.1)
+    opt = Optimizer([(0.0, 1.0)] * 4, constraints=rule, method=method, n_init=24, rng=0)
+    for _ in range(24):
+        x = opt.ask()
+        assert x[0] <= 0.1
+        opt.tell(x, float(x @ x))
+    assert opt.n_suggested == 0
+    assert len(np.unique(opt.X, axis=0)) == 24
 
 
 def test_constraints_in_a_mixed_space():

@@ -173,3 +173,9 @@ def test_long_values_are_cut_short():
     with pytest.raises(ValueError, match=r"\.\.\.$") as info:
         v.check_choice("rule", "x" * 5000, ["a"])
     assert len(str(info.value)) < 200
+
+
+def test_masked_entries_within_a_list_are_refused():
+    rows = list(np.ma.masked_array([[0.1, 0.2], [0.3, 0.4]], mask=[[True, False], [False, False]]))
+    with pytest.raises(ValueError, match="X must have no masked entries"):
+        v.check_array("X", rows)

@@ -29,13 +29,13 @@ Value = TypeVar("Value")
 
 def check_array(name: str, value: Any) -> FloatArray:
     """Return a C-contiguous float64 copy of any shape."""
-    if np.ma.is_masked(value):
+    if np.ma.is_masked(value) or (isinstance(value, list | tuple) and any(map(np.ma.is_masked, value))):
         raise ValueError(f"{name} must have no masked entries, got {_short(value)}")
     try:
         array = np.asarray(value)
         if array.dtype == object or array.dtype.kind in "fiub":
             return np.array(array, dtype=np.float64, order="C")
-    except (TypeError, ValueError, OverflowError) as error:
+    except (TypeError, ValueError, OverflowError, RuntimeError) as error:  # the last of a tensor with a gradient
         raise ValueError(f"{name} must be an array of real numbers, got {_short(value)}: {error}") from error
     raise ValueError(f"{name} must be an array of real numbers, got dtype {array.dtype}")
 

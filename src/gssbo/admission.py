@@ -72,9 +72,13 @@ class Admission:
 
     def require_more(self) -> None:
         """Raise `SpaceExhausted` if it takes no more than counting to see that nothing is left."""
-        taken = self._history.n_distinct + len(self._pending)
-        if not self.repeats and not self._space.constrained and taken >= self._space.size:
-            self._complain(int(self._space.size))
+        if self.repeats or self._space.constrained:
+            return
+        if self._history.n_distinct + self._pending.n_distinct >= self._space.size:
+            pending = self._pending.distinct  # some may be told, too
+            told = int(self._history.seen(np.stack(pending)).sum()) if pending else 0
+            if self._history.n_distinct + len(pending) - told >= self._space.size:
+                self._complain(int(self._space.size))
 
     def near(self, unit: FloatArray, rng: np.random.Generator) -> FloatArray:
         """The nearest admitted neighbour (1, D) of a unit point (D,) that is refused, or (0, D) if there is none.

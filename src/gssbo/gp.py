@@ -256,9 +256,8 @@ class GaussianProcess(Regressor):
         From those without it, all in units of y (m,); for observations that the model does not stand on. `noise_std`
         (m,) is their known noise beyond the fitted one.
         """
-        noise = np.full(len(y), self.noise_ * self.y_std_**2)
-        if noise_std is not None:
-            noise += noise_std**2
+        with np.errstate(over="ignore"):
+            noise = self.noise_ * self.y_std_**2 + (0.0 if noise_std is None else noise_std**2)
         total = std**2 + noise
         gain = np.divide(std**2, total, out=np.ones(len(y)), where=total > 0.0)
         return mean + gain * (y - mean), std * np.sqrt(1.0 - gain)

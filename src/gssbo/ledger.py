@@ -11,7 +11,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 
@@ -53,6 +53,7 @@ class Ledger:
         self._history = History(space.dim, space.empty())
         self._pending = Pending(space.dim)
         self._n_prior = 0
+        self._n_judged, self._best_feasible = 0, cast(int | None, None)  # among so many, where there are constraints
         self._journal: Journal | None = None
         self._lock = threading.RLock()
 
@@ -162,7 +163,7 @@ class Ledger:
     def _change(self, entry: Entry) -> Callable[[], None]:
         """What carries an entry out; doing it once more, after half of it or all, changes nothing."""
         first, n_asked, n_prior = len(self._history), self._pending.n_asked, self._n_prior
-        queue = self._pending.queue
+        queue, clock = self._pending.queue, self._pending.clock
 
         def tell() -> None:
             assert entry.rows is not None and entry.y is not None
@@ -174,7 +175,8 @@ class Ledger:
                 if number is not None:
                     self._pending.skip_to(number + 1)  # what asked for it is lost
                     self._pending.settle(number, first + k)
-            self._pending.expire(len(self._history))
+            self._pending.clock = clock + (not entry.prior) * len(entry.y)
+            self._pending.expire()
 
         def enqueue() -> None:
             assert entry.rows is not None
@@ -185,7 +187,7 @@ class Ledger:
             self._pending.withdraw(n_asked)
             self._pending.skip_to(entry.ids[0] or 0)
             for row, unit in zip(entry.rows, self.space.to_unit(entry.rows), strict=True):
-                self._pending.add(row, unit, n_told=first)
+                self._pending.add(row, unit)
 
         def forget() -> None:
             for number in entry.ids:
@@ -330,18 +332,38 @@ class Ledger:
 
     @property
     def best_x(self) -> Any:
-        """Point of the best value observed, the first of equals; None before there is one."""
-        return self._point(self._history.best) if self._history.best >= 0 else None
+        """Point of the best value observed, the first of equals; None before there is one.
+
+        With constraints the best of those that meet them, where any does.
+        """
+        index = self.best_index
+        return None if index is None else self._point(index)
 
     @property
     def best_index(self) -> int | None:
         """Its index among the points told, counted from 0; None before there is one."""
-        return self._history.best if self._history.best >= 0 else None
+        history = self._history
+        if self.space.constrained:
+            with self._lock:
+                self._judge()
+            if self._best_feasible is not None:
+                return self._best_feasible
+        return history.best if history.best >= 0 else None
 
     @property
     def best_y(self) -> float | None:
-        """Best value observed; None before there is one."""
-        return self._sign * float(self._history.y[self._history.best]) if self._history.best >= 0 else None
+        """Best value observed, as `best_x`; None before there is one."""
+        index = self.best_index
+        return None if index is None else self._sign * float(self._history.y[index])
+
+    def _judge(self) -> None:
+        """Find the best of the observations that meet the constraints; only what may be it is tried."""
+        history = self._history
+        for index in range(self._n_judged, len(history)):
+            best = -np.inf if self._best_feasible is None else history.y[self._best_feasible]
+            if history.y[index] > best and self.space.feasible(history.X[index : index + 1])[0]:
+                self._best_feasible = index
+        self._n_judged = len(history)
 
     def _point(self, index: int) -> Any:
         return self.space.show(self._history.X[index : index + 1])[0]

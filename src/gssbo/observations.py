@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -69,11 +70,11 @@ def read_observations(
     if numbers is None:
         return Observations(rows, responses, noise, _matches(pending, rows))
     told = Observations(rows, responses, noise, list(numbers))
-    return told.where([_is_new(pending, history, *each, sign) for each in zip(numbers, responses, strict=True)])
+    return told.where([_is_new(pending, history, *each, sign) for each in zip(numbers, rows, responses, strict=True)])
 
 
 def _is_many(value: Any) -> bool:
-    return isinstance(value, list | tuple | range | np.ndarray)
+    return isinstance(value, list | tuple | range) or (isinstance(value, np.ndarray) and value.ndim > 0)
 
 
 def _points_and_ids(x: Any, id: Any) -> tuple[Any, list[int] | None]:
@@ -104,33 +105,40 @@ def _outcome(pending: Pending, number: int) -> int:
 
 def _row_asked(pending: Pending, history: History, number: int) -> NDArray[Any]:
     outcome = _outcome(pending, number)
-    if outcome == FORGOTTEN:
-        raise ValueError(f"id must be of a suggestion that is not forgotten, or come with its point, got {number}")
-    row: NDArray[Any] = pending.row(number) if outcome == OPEN else history.X[outcome]
-    return row
+    if outcome != FORGOTTEN:
+        row: NDArray[Any] = pending.row(number) if outcome == OPEN else history.X[outcome]
+        return row
+    forgotten = pending.forgotten(number)
+    if forgotten is None:
+        raise ValueError(f"id must be of a suggestion whose point is known, or come with its point, got {number}")
+    return forgotten
 
 
-def _is_new(pending: Pending, history: History, number: int, response: float, sign: float) -> bool:
-    """Whether an observation is no retry; a retry with another value is an error."""
+def _is_new(pending: Pending, history: History, number: int, row: Rows, response: float, sign: float) -> bool:
+    """Whether an observation is no retry; a retry at another point or with another value is an error."""
     outcome = _outcome(pending, number)
     if outcome < 0:
         return True
+    more = "a point observed once more is told without an id"
+    if row.tobytes() != history.X[outcome].tobytes():
+        raise ValueError(f"x must be the point told before for suggestion {number}, got another one; {more}")
     before = float(history.y[outcome])
     if before == response or (np.isnan(before) and np.isnan(response)):
         return False
     raise ValueError(
-        f"y must be the value told before for suggestion {number}, {sign * before}, got {sign * response}; a "
-        "point observed once more is told without an id"
+        f"y must be the value told before for suggestion {number}, {sign * before}, got {sign * response}; {more}"
     )
 
 
 def _matches(pending: Pending, rows: Rows) -> list[int | None]:
-    """The pending suggestion each row answers, if it does: the oldest of the same values."""
+    """The pending suggestion each row answers, if it does: the oldest of the same values, equal rows in turn."""
     found: list[int | None] = [None] * len(rows)
     if len(pending):
+        places: Counter[bytes] = Counter()
         for k in np.flatnonzero(pending.seen(rows)):
-            number = pending.match(rows[k])
-            found[k] = None if number in found else number
+            key = rows[k].tobytes()
+            found[k] = pending.match(rows[k], places[key])
+            places[key] += 1
     return found
 
 
@@ -141,8 +149,10 @@ def _responses(name: str, y: Any, n: int, single: bool, failed: Any, sign: float
         raise ValueError(f"failed must be True or False, or one of them a point ({n}), got {failed!r}")
     if y is None and flags.all():
         return np.full(n, np.nan)
-    if y is None or (_is_many(y) and _holds_none(y)):
-        raise ValueError(f"{name} must be a number, or NaN where an evaluation failed, got {y!r}")
+    if y is None:
+        raise ValueError(f"{name} must be a number, or NaN where an evaluation failed, got None")
+    if _is_many(y) and (where := _first_none(y)) is not None:
+        raise ValueError(f"{name} must be a number, or NaN where an evaluation failed, got None at index ({where},)")
     values = check_array(name, y)
     if single:
         if values.size != 1:
@@ -159,12 +169,11 @@ def _responses(name: str, y: Any, n: int, single: bool, failed: Any, sign: float
     return responses
 
 
-def _holds_none(y: Any) -> bool:
-    try:
-        array = np.asarray(y)
-    except ValueError:  # ragged, and refused as such later
-        return False
-    return array.dtype == object and any(value is None for value in array.flat)
+def _first_none(y: Any) -> int | None:
+    """Index of the first entry that is None."""
+    if isinstance(y, np.ndarray) and y.dtype != object:
+        return None
+    return next((i for i, value in enumerate(y) if value is None), None)
 
 
 def _noise(noise_std: Any, n: int) -> FloatArray:

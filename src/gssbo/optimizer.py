@@ -235,35 +235,39 @@ class Optimizer(Ledger):
         )
         self.resumed = len(entries) > 0
         design_rng, selection_rng, fit_rng, candidate_rng = self._generators
-        buffer = Buffer(
-            subset_size,
-            n_init=self.n_init,
-            factor=dynamic_factor,
-            retain_initial=False if self.method == "portfolio" else retain_initial,  # it forces none
-            retain_newest=retain_newest,
-            pool="rotating" if pool == "auto" and self.rule in PIVOTED else pool,
-        )
-        retention = Retention(buffer, rule=self.rule, refresh=refresh, rng=selection_rng, timings=self.timings)
-        self._strategy: Strategy = (BoxStrategy if strategy is None else strategy)(
-            self.space,
-            retention=retention,
-            refit=refit,
-            acquisition=acquisition,
-            acquisition_options=acquisition_options,
-            n_candidates=n_candidates,
-            surrogate=surrogate,
-            threads=threads,
-            fit_rng=fit_rng,
-            candidate_rng=candidate_rng,
-            timings=self.timings,
-        )
-        self.refresh, self.n_candidates = retention.refresh, getattr(self._strategy, "n_candidates", n_candidates)
         if self.method == "portfolio":
-            size = check_integer("subset_size", subset_size, at_least=3)
             self.rule = "residual"
-            self._strategy = Portfolio(
-                self.space, size=size, n_init=self.n_init, rng=candidate_rng, timings=self.timings
+            self._strategy: Strategy = Portfolio(
+                self.space,
+                size=check_integer("subset_size", subset_size, at_least=3),
+                n_init=self.n_init,
+                threads=threads,
+                rng=candidate_rng,
+                timings=self.timings,
             )
+        else:
+            buffer = Buffer(
+                subset_size,
+                n_init=self.n_init,
+                factor=dynamic_factor,
+                retain_initial=retain_initial,
+                retain_newest=retain_newest,
+                pool="rotating" if pool == "auto" and self.rule in PIVOTED else pool,
+            )
+            self._strategy = (BoxStrategy if strategy is None else strategy)(
+                self.space,
+                retention=Retention(buffer, rule=self.rule, refresh=refresh, rng=selection_rng, timings=self.timings),
+                refit=refit,
+                acquisition=acquisition,
+                acquisition_options=acquisition_options,
+                n_candidates=n_candidates,
+                surrogate=surrogate,
+                threads=threads,
+                fit_rng=fit_rng,
+                candidate_rng=candidate_rng,
+                timings=self.timings,
+            )
+        self.n_candidates = getattr(self._strategy, "n_candidates", n_candidates)
 
         # The design has had its share of its generator; spare points take theirs from it.
         self._proposals = Proposals(
@@ -473,6 +477,8 @@ class Optimizer(Ledger):
     def best(self, by: str = "observed") -> Best:
         """The best of the points evaluated: by the value observed there, or by what the model makes of all of them.
 
+        With constraints the best of those that meet them, where any does.
+
         Parameters
         ----------
         by : {"observed", "model"}
@@ -495,7 +501,11 @@ class Optimizer(Ledger):
                 left = np.setdiff1d(np.flatnonzero(~np.isnan(history.y)), retained)
                 noise_std = None if history.noise_std is None else history.noise_std[left]
                 mean[left], std[left] = model.given_own(mean[left], std[left], history.y[left], noise_std)
-            index = int(np.argmax(np.where(np.isnan(history.y), -np.inf, mean)))
+            eligible = ~np.isnan(history.y)
+            if self.space.constrained:
+                feasible = eligible & self.space.feasible(history.X)
+                eligible = feasible if feasible.any() else eligible
+            index = int(np.argmax(np.where(eligible, mean, -np.inf)))
             return Best(self._point(index), self._sign * float(mean[index]), float(std[index]))
 
     def diagnostics(

@@ -34,7 +34,7 @@ class Pending:
     Examples
     --------
     >>> pending = Pending(1)
-    >>> [pending.add(np.array([x]), np.array([x / 10.0]), n_told=0) for x in (3.0, 5.0)]
+    >>> [pending.add(np.array([x]), np.array([x / 10.0])) for x in (3.0, 5.0)]
     [0, 1]
     >>> pending.settle(0, index=7)
     >>> pending.ids, pending.unit, pending.outcome(0)
@@ -44,14 +44,18 @@ class Pending:
     ----------
     queue : deque of ndarray
         Rows of the space to be suggested before any others, in order.
+    clock : int
+        Observations of this run that are told; suggestions grow old by it.
     """
 
     def __init__(self, dim: int) -> None:
         self._dim = dim
         self._outcomes: list[int] = []
         self._open: dict[int, tuple[NDArray[Any], FloatArray, int]] = {}
+        self._forgotten: dict[int, NDArray[Any]] = {}  # rows, as they may be told all the same
         self._by_key: dict[bytes, list[int]] = {}
         self.queue: deque[NDArray[Any]] = deque()
+        self.clock = 0
 
     def __len__(self) -> int:
         return len(self._open)
@@ -76,18 +80,27 @@ class Pending:
         """Distinct points among them."""
         return len(self._by_key)
 
+    @property
+    def distinct(self) -> list[NDArray[Any]]:
+        """Rows of the space, each once, of the distinct points among them."""
+        return [self._open[numbers[0]][0] for numbers in self._by_key.values()]
+
     def row(self, number: int) -> NDArray[Any]:
         """Row of the space of a pending suggestion."""
         return self._open[number][0]
+
+    def forgotten(self, number: int) -> NDArray[Any] | None:
+        """Row of the space of a suggestion that was forgotten; None where it is lost."""
+        return self._forgotten.get(number)
 
     def seen(self, rows: NDArray[Any]) -> NDArray[np.bool_]:
         """Mask of the rows that are pending, to the bit."""
         return np.array([row.tobytes() in self._by_key for row in rows], dtype=bool)
 
-    def match(self, row: NDArray[Any]) -> int | None:
-        """Number of the oldest pending suggestion of this row."""
-        numbers = self._by_key.get(row.tobytes())
-        return numbers[0] if numbers else None
+    def match(self, row: NDArray[Any], place: int = 0) -> int | None:
+        """Number of the oldest pending suggestion of this row, or of the next ones at further places."""
+        numbers = self._by_key.get(row.tobytes(), [])
+        return numbers[place] if place < len(numbers) else None
 
     def outcome(self, number: int) -> int:
         """Index into the history of a suggestion told, or OPEN, or FORGOTTEN; an IndexError if it was never asked."""
@@ -95,11 +108,11 @@ class Pending:
             raise IndexError(number)
         return self._outcomes[number]
 
-    def add(self, row: NDArray[Any], unit: FloatArray, *, n_told: int) -> int:
-        """Enter a suggestion made when so many observations were told, and return its number."""
+    def add(self, row: NDArray[Any], unit: FloatArray) -> int:
+        """Enter a suggestion, and return its number."""
         number = len(self._outcomes)
         self._outcomes.append(OPEN)
-        self._open[number] = row, unit, n_told
+        self._open[number] = row, unit, self.clock
         self._by_key.setdefault(row.tobytes(), []).append(number)
         return number
 
@@ -110,10 +123,13 @@ class Pending:
     def settle(self, number: int, index: int) -> None:
         """Note that a suggestion, pending or forgotten, was told as number `index` of the history."""
         self._close(number)
+        self._forgotten.pop(number, None)
         self._outcomes[number] = index
 
     def forget(self, number: int) -> None:
         """Drop a pending suggestion."""
+        if number in self._open:
+            self._forgotten[number] = self._open[number][0]
         self._close(number)
         self._outcomes[number] = FORGOTTEN
 
@@ -121,13 +137,15 @@ class Pending:
         """Strike out all but the first so many suggestions, half made ones too, as if they had never been."""
         for number in [number for number in self._open if number >= n_asked]:
             self._close(number)
+        for number in [number for number in self._forgotten if number >= n_asked]:
+            del self._forgotten[number]
         del self._outcomes[n_asked:]
 
-    def expire(self, n_told: int) -> None:
+    def expire(self) -> None:
         """Forget those made a thousand observations ago: whoever asked does not tell."""
         while self._open:
             oldest = next(iter(self._open))
-            if n_told - self._open[oldest][2] <= STALE:
+            if self.clock - self._open[oldest][2] <= STALE:
                 break
             self.forget(oldest)
 

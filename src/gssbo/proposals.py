@@ -121,7 +121,7 @@ class Proposals:
                 self._design.n_taken += 1
             else:
                 self.n_suggested += 1
-            self._pending.add(row, unit, n_told=len(self._history))
+            self._pending.add(row, unit)
 
     def _planned(self, n: int) -> list[int]:
         """Up to n ids from the queue, then from the design."""
@@ -129,13 +129,25 @@ class Proposals:
         while len(ids) < n and self._pending.queue:
             row = self._pending.queue.popleft()
             unit = self._space.to_unit(np.stack([row]))[0]
-            ids.append(self._pending.add(row, unit, n_told=len(self._history)))
+            ids.append(self._pending.add(row, unit))
         while len(ids) < n and len(self._history) < self._design.size:
             point = self._design.take()
             if point is None:
                 break
-            ids += self._enter(point[None, :])
+            ids += self._enter(point[None, :]) or self._instead()
         return ids
+
+    def _instead(self) -> list[int]:
+        """A feasible point for one of the design that is not, so that constraints make no smaller design.
+
+        Anywhere in the feasible region; none where none is found.
+        """
+        if not self._space.constrained:
+            return []
+        try:
+            return self._enter(self._admission.some(1, self._rng))
+        except (SpaceExhausted, InfeasibleError):
+            return []
 
     def _modelled(self, n: int) -> FloatArray:
         if len(self._history) > 0:
@@ -164,5 +176,5 @@ class Proposals:
             unit = units[i : i + 1]
             if self._admission(unit)[0]:
                 row = self._space.from_unit(unit)
-                ids.append(self._pending.add(row[0], self._space.to_unit(row)[0], n_told=len(self._history)))
+                ids.append(self._pending.add(row[0], self._space.to_unit(row)[0]))
         return ids

@@ -33,11 +33,10 @@ from gssbo._validation import (
 )
 from gssbo.exceptions import NotFittedError
 from gssbo.kernels import KERNELS, Kernel
-from gssbo.responses import standardize, unstandardize, without_gaps
+from gssbo.responses import known_noise, standardize, unstandardize, without_gaps
 
 __all__ = ["Regressor"]
 
-MOST_NOISE = 1e12  # in squared units of z: an observation as uncertain as this says nothing
 SHARE = 512  # candidates below which a thread of their own does not pay
 REACH = 1.5  # in sqrt(d) times a column's spread: a lengthscale beyond it says that the parameter hardly matters
 
@@ -149,8 +148,7 @@ class Regressor(ABC):
     def _standardized(self, y: FloatArray, noise_std: FloatArray | None) -> tuple[FloatArray, float, float, FloatArray]:
         """Return z, mean, standard deviation, and the known noise variances (n,) in squared units of z."""
         z, mean, std = standardize(y) if self.normalize_y else (without_gaps(y), 0.0, 1.0)
-        with np.errstate(over="ignore"):
-            known = np.zeros(len(y)) if noise_std is None else np.minimum((noise_std / std) ** 2, MOST_NOISE)
+        known = np.zeros(len(y)) if noise_std is None else known_noise(noise_std, std)
         return z, mean, std, known
 
     def _search(

@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 
 from gssbo._typing import FloatArray
 
-__all__ = ["standardize", "unstandardize", "without_gaps"]
+__all__ = ["known_noise", "standardize", "unstandardize", "without_gaps"]
 
+MOST_NOISE = 1e12  # known variance of a standardised response: more would say no less
 SMALLEST = 5e-324  # least positive double: a spread between neighbours down there rounds to 0
 
 
@@ -34,6 +35,19 @@ def standardize(y: FloatArray) -> tuple[FloatArray, float, float]:
     if deviation == 0.0:
         return np.zeros_like(y), float(y[0]), 1.0
     return centred / deviation, float((scaled[0] + offset) * scale), max(deviation * scale, SMALLEST)
+
+
+def known_noise(noise_std: FloatArray, scale: FloatArray | float) -> FloatArray:
+    """Noise variances (n,) of responses over a scale (n,) or 1, of those with noise_std (n,): at most MOST_NOISE.
+
+    Examples
+    --------
+    >>> known_noise(np.array([0.0, 2.0, 1e300]), 4.0)
+    array([0.0e+00, 2.5e-01, 1.0e+12])
+    """
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        variance = np.minimum((noise_std / scale) ** 2, MOST_NOISE)
+    return np.where(noise_std == 0.0, 0.0, variance)
 
 
 def unstandardize(z: FloatArray, mean: float, std: float) -> FloatArray:

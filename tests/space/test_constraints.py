@@ -145,3 +145,18 @@ def test_a_category_beyond_doubles_is_a_number_for_a_linear_constraint():
     assert all(point[1] <= 0.5 for point in opt.ask(12))
     opt = Optimizer(space, n_init=3, rng=0, constraints=LinearConstraint([[1.0, 0.0]], ub=6.0))
     assert {point[0] for point in opt.ask(12)} == {-(10**400), 5}
+
+
+def test_a_function_may_write_into_its_point():
+    def spoil(x):
+        x[0] = 0.0
+        return 0.0
+
+    rules = [NonlinearConstraint(spoil, -1, 1), NonlinearConstraint(lambda x: x[0], -1, 0.1)]
+    assert mask(rules) == (GRID[:, 0] <= 0.1).tolist()
+
+
+@pytest.mark.parametrize("value", [np.array([]), [], 1j, np.ma.masked_array([0.5], mask=True), np.array([1 + 1j])])
+def test_no_number_meets_no_constraint(value):
+    with pytest.raises(ValueError, match=r"^constraints\[0\] must return numbers that suit its bounds, got "):
+        mask(NonlinearConstraint(lambda x: value, 0, 1))

@@ -177,3 +177,30 @@ def test_help_stands_by_itself(kind):
     ]
     assert {"store", "show", "encode", "decode", "place", "at", "limits", "n_values"} <= set(public)
     assert all(len(inspect.getdoc(getattr(kind, name)) or "") > 15 for name in public)
+
+
+@pytest.mark.parametrize("low", [1, 2**30, 2**50, 2**53, 2**60])
+@pytest.mark.parametrize("width", [1, 2, 200, 10**5])
+def test_whole_numbers_on_a_log_scale_are_told_apart_wherever_they_are(low, width):
+    kind = Integer(low, low + width, log=True)
+    codes = np.unique(np.linspace(0, width, 201).astype(np.int64))
+    values = kind.at(codes)
+    unit = kind.encode(values)
+    assert ((unit >= 0.0) & (unit <= 1.0)).all() and (np.diff(unit[:, 0]) > 0.0).all()
+    assert kind.decode(unit).tolist() == values.tolist()
+    drawn = kind.decode(kind.place(np.random.default_rng(0).random(1000)))
+    assert drawn.min() >= low and drawn.max() <= low + width
+
+
+def test_a_log_scale_of_a_few_doubles_is_a_linear_one():
+    low = 2.2e-308
+    high = np.nextafter(np.nextafter(low, 1.0), 1.0)
+    kind = Real(low, high, log=True)
+    assert kind.decode(np.array([[0.0], [1.0]])).tolist() == [low, high]
+    assert kind.encode(np.array([low, high])).tolist() == [[0.0], [1.0]]
+
+
+@pytest.mark.parametrize("kind", [Real(0.0, 1e9), Real(1e-4, 1.0, log=True)])
+def test_what_rounding_takes_beyond_a_bound_is_the_bound(kind):
+    beyond = [np.nextafter(kind.low, -1.0), np.nextafter(kind.high, 1e10)]
+    assert kind.store(beyond).tolist() == [kind.low, kind.high]

@@ -174,3 +174,20 @@ def test_a_frame_with_a_column_twice_is_refused():
 
     with pytest.raises(ValueError, match=r"^x must have each column once, got \['n', 'rate', 'n', 'act'\]"):
         NAMED.read("x", Twice({"n": [16], "rate": [0.5], "act": ["gelu"]}))
+
+
+@pytest.mark.parametrize(
+    "point",
+    [
+        {"a": np.array(0.1), "b": np.array(1), "c": np.array("u")},
+        [np.array(0.1), np.array(1), np.array("u")],
+        [np.array(0.1), np.array(1), "u"],
+    ],
+)
+def test_arrays_of_no_dimension_are_values(point):
+    bounds = {"a": (0.0, 1.0), "b": range(3), "c": ["u", "v"]}
+    space = Space(bounds if isinstance(point, dict) else list(bounds.values()))
+    rows, single = space.read("x", point)
+    assert single
+    shown = space.show(rows)[0]
+    assert (list(shown.values()) if isinstance(shown, dict) else shown) == [0.1, 1, "u"]

@@ -27,11 +27,9 @@ from gssbo._validation import (
     check_vector,
 )
 from gssbo.exceptions import NotFittedError
-from gssbo.responses import standardize, unstandardize, without_gaps
+from gssbo.responses import known_noise, standardize, unstandardize, without_gaps
 
 __all__ = ["NetworkSurrogate", "hidden_layer", "initial_layers"]
-
-MOST_NOISE = 1e12  # in squared units of z: an observation as uncertain as this says nothing
 
 
 def initial_layers(sizes: Sequence[int], rng: np.random.Generator) -> list[FloatArray]:
@@ -143,8 +141,7 @@ class NetworkSurrogate(ABC):
     ) -> None:
         """See `gssbo.surrogate.Surrogate`; `optimize` says whether the network is trained further."""
         z, mean, std = standardize(y) if self.normalize_y else (without_gaps(y), 0.0, 1.0)
-        with np.errstate(over="ignore"):
-            known = np.zeros(len(y)) if noise_std is None else np.minimum((noise_std / std) ** 2, MOST_NOISE)
+        known = np.zeros(len(y)) if noise_std is None else known_noise(noise_std, std)
         goes_on = self.warm_start and self.fitted and self.X_train_.shape[1] == X.shape[1]
         generator = self.rng if rng is None else rng
         epochs = self.epochs if optimize and bool(np.any(z)) else 0

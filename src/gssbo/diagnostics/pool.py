@@ -20,7 +20,7 @@ from gssbo._validation import check_matrix, check_vector
 from gssbo.diagnostics.shared import Shared, shared_by
 from gssbo.gp import GaussianProcess
 from gssbo.kernels import Kernel
-from gssbo.regressor import MOST_NOISE
+from gssbo.responses import known_noise
 
 __all__ = ["Pool", "factorized", "read_pool"]
 
@@ -76,8 +76,7 @@ def read_pool(
         deviations = check_vector("noise_std", noise_std, size=len(inputs))
         if (deviations < 0.0).any():
             raise ValueError(f"noise_std must be at least 0, got {deviations.min()}")
-        with np.errstate(over="ignore"):
-            known = np.minimum((deviations / shared.scale) ** 2, MOST_NOISE)
+        known = known_noise(deviations, shared.scale)
     return Pool(inputs, shared.standardised(responses), known, shared)
 
 

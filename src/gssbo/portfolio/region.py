@@ -30,10 +30,10 @@ import numpy as np
 from gssbo._typing import FloatArray, IndexArray
 from gssbo.embedding import Embedding
 from gssbo.fantasy import fantasize
-from gssbo.gp import standardize
 from gssbo.map_gp import MUCH_NOISE, MapGaussianProcess
 from gssbo.portfolio.view import View
 from gssbo.portfolio.warp import POWERS, slopes, warp
+from gssbo.responses import known_noise, standardize
 from gssbo.selection.subset import select
 
 __all__ = ["Region"]
@@ -201,7 +201,7 @@ class Region:
         """The model of responses that are not warped; theta is `start`, or the best of those from three starts."""
         X = np.ascontiguousarray(members.X)
         z, mean, std = standardize(members.y)
-        known = None if members.noise_std is None else np.square(members.noise_std / std)
+        known = None if members.noise_std is None else known_noise(members.noise_std, std)
         gp = MapGaussianProcess()
         theta = start
         if search or theta is None:
@@ -299,16 +299,19 @@ def _log_density(gp: MapGaussianProcess, others: View) -> float:
     if len(others.y) == 0:
         return 0.0
     mean, std = gp.predict(others.X, return_std=True)
-    variance = std**2 + gp.noise_ * gp.y_std_**2
+    z, mean, std = (others.y - gp.y_mean_) / gp.y_std_, (mean - gp.y_mean_) / gp.y_std_, std / gp.y_std_
+    variance = np.maximum(std**2 + gp.noise_, np.finfo(float).tiny)
     if others.noise_std is not None:
-        variance += others.noise_std**2
-    variance = np.maximum(variance, np.finfo(float).tiny)
-    return -0.5 * float(np.mean(np.log(variance) + (others.y - mean) ** 2 / variance))
+        variance += known_noise(others.noise_std, gp.y_std_)
+    return float(-0.5 * np.mean(np.log(variance) + (z - mean) ** 2 / variance) - np.log(gp.y_std_))
 
 
 def _known(members: View, power: float) -> FloatArray | None:
     """Known noise variances (n,) of the warped responses."""
-    return None if members.noise_std is None else np.square(members.noise_std * slopes(members.y, power))
+    if members.noise_std is None:
+        return None
+    with np.errstate(divide="ignore"):
+        return known_noise(members.noise_std, 1.0 / slopes(members.y, power))
 
 
 def _candidates(centre: FloatArray, low: FloatArray, high: FloatArray, n: int, rng: np.random.Generator) -> FloatArray:

@@ -18,9 +18,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gssbo._parallel import default_threads
 from gssbo._typing import FloatArray, IndexArray
+from gssbo._validation import check_integer
 from gssbo.choice import Admit
-from gssbo.gp import GaussianProcess, without_gaps
+from gssbo.gp import GaussianProcess
 from gssbo.history import History
 from gssbo.map_gp import MapGaussianProcess
 from gssbo.portfolio.additive import Additive
@@ -29,6 +31,7 @@ from gssbo.portfolio.descent import Descent
 from gssbo.portfolio.region import Region
 from gssbo.portfolio.trend import Trend
 from gssbo.portfolio.view import OUTSIDE, Searcher, View
+from gssbo.responses import without_gaps
 from gssbo.space import Space
 from gssbo.timings import Timings
 
@@ -39,7 +42,7 @@ DELAY = 5  # observations times d, at most LONGEST_DELAY, before the local searc
 LONGEST_DELAY = 150
 STALLED = np.array([0.5, 1.0, 3.0, 1.0, 1.0])  # weights where nothing is gained any more
 WEAK = 0.5  # weight of a searcher whose model explains little
-MOST = 2000  # observations in a view
+MOST = 2000  # observations in a view, where M is not larger than half of them
 TEAM = 2  # searchers that make the points of one call
 TRIES = 3  # searchers asked for a suggestion before one is made at random
 LAST_TRIES = 50  # at random
@@ -64,6 +67,8 @@ class Portfolio:
         M.
     n_init : int
         Observations of the initial design.
+    threads : int, optional
+        For predictions at many points.
     rng : numpy.random.Generator
     timings : Timings
         Charged with the part "acquisition".
@@ -89,10 +94,13 @@ class Portfolio:
         *,
         size: int = 100,
         n_init: int,
+        threads: int | None = None,
         rng: np.random.Generator,
         timings: Timings,
     ) -> None:
         dim = space.dim
+        self._threads = default_threads() if threads is None else check_integer("threads", threads, at_least=1)
+        self._most = max(MOST, 2 * size)
         self._space, self._dim, self._size, self._n_init = space, dim, size, n_init
         self._rng, self._timings = rng, timings
         local, everywhere = Region(dim, trust=True, size=size), Region(dim, trust=False, size=size)
@@ -192,6 +200,7 @@ class Portfolio:
             return MapGaussianProcess(), np.empty(0, dtype=np.intp)
         if self._shown is None:
             self._shown = self._global.predictor(self._seen)
+            self._shown[0].threads = self._threads
         model, rows = self._shown
         return model, rows.copy()
 
@@ -236,26 +245,26 @@ class Portfolio:
 
     def _lead(self, history: History, first: int, n: int) -> None:
         """Let observations `first` to n join the leaders, where there are more than a view holds."""
-        if n <= MOST:
+        if n <= self._most:
             return
         rows = np.arange(n) if len(self._leaders) == 0 else np.append(self._leaders, np.arange(first, n))
         y = np.where(np.isnan(history.y[rows]), -np.inf, history.y[rows])
-        self._leaders = rows[np.sort(np.argsort(-y, kind="stable")[: MOST // 2])]
+        self._leaders = rows[np.sort(np.argsort(-y, kind="stable")[: self._most // 2])]
 
     def _view(self, history: History, n: int) -> View:
-        """The first n observations; of more than MOST, half so many of the best, the newest quarter, others spread.
+        """The first n observations; of more than a view holds, half the best, a quarter the newest, others spread.
 
         Those that failed count as one standard deviation worse than the worst of the view.
         """
         rows = np.arange(n)
-        if n > MOST:
-            newest = np.arange(n - MOST // 4, n)
-            spread = np.round(np.linspace(0, n - 1, MOST // 4)).astype(np.intp)
+        if n > self._most:
+            newest = np.arange(n - self._most // 4, n)
+            spread = np.round(np.linspace(0, n - 1, self._most // 4)).astype(np.intp)
             rows = np.sort(np.concatenate([self._leaders, newest, spread]))
             rows = rows[np.append(True, rows[1:] > rows[:-1])]  # np.unique takes five times as long
         representatives = history.representatives if n == len(history) else None
-        if representatives is not None and n > MOST:
-            rows = np.union1d(rows, representatives[-(MOST // 2) :])
+        if representatives is not None and n > self._most:
+            rows = np.union1d(rows, representatives[-(self._most // 2) :])
         noise_std = None if history.noise_std is None else history.noise_std[rows]
         y = history.y[rows]
         failed = np.isnan(y) if history.n_failed else None

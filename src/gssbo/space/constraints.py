@@ -16,6 +16,7 @@ References
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -199,14 +200,23 @@ class _Nonlinear:
 
     def is_nan(self, point: Any) -> bool:
         """Whether the function has no value at a point."""
-        return bool(np.isnan(np.asarray(self._fun(point), dtype=np.float64)).any())
+        return bool(np.isnan(self._values(point)).any())
 
     def _meets(self, point: Any) -> bool:
-        value = self._fun(point)
+        values = self._values(point)
+        return bool(np.all((values >= self.lower) & (values <= self.upper)))
+
+    def _values(self, point: Any) -> FloatArray:
+        """The function's values, of a shape that suits the bounds; it gets a point of its own to write into."""
+        value = self._fun(copy.copy(point))
         try:
-            return bool(np.all((np.asarray(value) >= self.lower) & (np.asarray(value) <= self.upper)))
-        except (TypeError, ValueError) as error:
+            values = check_array("value", value)
+            if value is None or values.size == 0:
+                raise ValueError("there is none")
+            np.broadcast_shapes(values.shape, self.lower.shape)
+        except ValueError as error:
             raise ValueError(f"{self._where} must return numbers that suit its bounds, got {value!r}") from error
+        return values
 
 
 def _bounds(where: str, constraint: LinearConstraint | NonlinearConstraint) -> tuple[FloatArray, FloatArray]:

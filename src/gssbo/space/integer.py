@@ -104,24 +104,26 @@ class Integer(Discrete):
         """Linear or logarithmic, between half a step below the lowest and half a step above the highest."""
         if not self.log:
             return super().encode(column)
-        start, span = self._log_range
-        unit: FloatArray = (np.log(column.astype(np.float64)) - start) / span
+        edge, span = self._log_range
+        unit: FloatArray = np.log1p(((column - self.low).astype(np.float64) + 0.5) / edge) / span
         return unit[:, None]
 
     def _codes_at(self, u: FloatArray) -> IndexArray:
         if not self.log:
             return super()._codes_at(u)
-        start, span = self._log_range
-        floats = np.rint(np.exp(start + np.clip(u, 0.0, 1.0) * span))
-        beyond = (floats >= self.high) | (u >= LAST_DRAW)
-        values = np.where(beyond, self.low, np.maximum(floats, self.low)).astype(np.int64)
-        values[beyond] = self.high
-        return values - self.low
+        edge, span = self._log_range
+        width = self.high - self.low
+        floats = np.rint(np.expm1(np.clip(u, 0.0, 1.0) * span) * edge - 0.5)
+        beyond = (floats >= width) | (u >= LAST_DRAW)
+        codes = np.where(beyond, 0.0, np.maximum(floats, 0.0)).astype(np.int64)
+        codes[beyond] = width
+        return codes
 
     @property
     def _log_range(self) -> tuple[float, float]:
-        start = math.log(self.low - 0.5)
-        return start, math.log(self.high + 0.5) - start
+        """Half a step below the lowest, and how much larger the logarithm is half a step above the highest."""
+        edge = self.low - 0.5
+        return edge, math.log1p((self.high - self.low + 1) / edge)
 
 
 def _unfloated(value: Any) -> Any:

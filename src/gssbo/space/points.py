@@ -40,7 +40,7 @@ def read_columns(
         return by_name(name, table, d, names), False
     if isinstance(value, Mapping):
         row = by_name(name, value, d, names)
-        if not is_point(row) and all(isinstance(item, list | np.ndarray) or hasattr(item, "iloc") for item in row):
+        if not is_point(row) and all(_is_column(item) for item in row):
             columns = [list(item) for item in row]
             if len({len(column) for column in columns}) > 1:
                 raise ValueError(f"{name} must have columns of one length, got {[len(column) for column in columns]}")
@@ -53,10 +53,14 @@ def read_columns(
     items = list(value) if not (isinstance(value, np.ndarray) and value.ndim == 0) else [value.item()]
     if items and all(isinstance(item, Mapping) for item in items):
         return [list(column) for column in zip(*(by_name(name, item, d, names) for item in items), strict=True)], False
-    lists = all(isinstance(item, list | tuple | np.ndarray) and len(item) == d for item in items)
+    lists = all((isinstance(item, tuple) or _is_column(item)) and len(item) == d for item in items)
     if items and lists and not (len(items) == d and is_point(items)):
         return [list(column) for column in zip(*items, strict=True)], False
     return [[item] for item in items] if len(items) == d else wrong(name, len(items), d), True
+
+
+def _is_column(item: Any) -> bool:
+    return isinstance(item, list) or (isinstance(item, np.ndarray) and item.ndim > 0) or hasattr(item, "iloc")
 
 
 def by_name(name: str, point: Mapping[Any, Any], d: int, names: tuple[str, ...] | None) -> list[Any]:

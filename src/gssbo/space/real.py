@@ -40,7 +40,8 @@ class Real(Parameter):
     Parameters
     ----------
     low, high : float
-        Equal ones fix the parameter.
+        Equal ones fix the parameter. What is told may lie beyond them by a billionth of a side, as rounding has it, and
+        counts as the bound.
     log : bool
         Whether the model and the design see its logarithm: for what spans decades. Needs low > 0.
     step : float, optional
@@ -102,7 +103,7 @@ class Real(Parameter):
             spread = 1.0 + ROUNDING * self._log_range[1]
             low, high = self.low / spread, self.high * spread
         refuse(values, (column < low) | (column > high), "lie within bounds")
-        return column
+        return np.clip(column, self.low, self.high) + 0.0
 
     def show(self, column: Column) -> list[Any]:
         """User values, of built-in types, of a stored column (n,)."""
@@ -111,7 +112,7 @@ class Real(Parameter):
 
     def encode(self, column: Column) -> FloatArray:
         """Columns (n, n_columns) of the unit cube, which the model sees, of a stored column (n,)."""
-        if self.log:
+        if self._log_range[1] > 0.0:
             start, span = self._log_range
             unit = (np.log(np.clip(column, self.low, self.high)) - start) / span
             unit = np.where(column >= self.high, 1.0, np.where(column <= self.low, 0.0, unit))
@@ -123,8 +124,8 @@ class Real(Parameter):
     def decode(self, unit: FloatArray) -> Column:
         """Stored column (n,) of the values nearest to columns (n, n_columns) of the unit cube."""
         u = unit[:, 0]
-        if self.log:
-            start, span = self._log_range
+        start, span = self._log_range
+        if span > 0.0:
             values = np.where(u >= 1.0, self.high, np.where(u <= 0.0, self.low, np.exp(start + u * span)))
         else:
             values = self.low + u * (self.high - self.low)
@@ -140,7 +141,8 @@ class Real(Parameter):
 
     @property
     def _log_range(self) -> tuple[float, float]:
-        return math.log(self.low), math.log(self.high) - math.log(self.low)
+        """Logarithm of `low`, and how much larger that of `high` is; 0 without `log`, or where doubles do not tell."""
+        return (math.log(self.low), math.log(self.high) - math.log(self.low)) if self.log else (0.0, 0.0)
 
 
 @dataclass(frozen=True)

@@ -281,7 +281,7 @@ class Space:
         if self._box is not None:
             low, high, width = self._box
             if (table >= low - ROUNDING * width).all() and (table <= high + ROUNDING * width).all():
-                return np.add(table, 0.0, out=table)  # no -0.0: rows are compared by their bits
+                return np.clip(table, low, high) + 0.0  # no -0.0: rows are compared by their bits
         return self._store(name, list(table.T))
 
     def _store(self, name: str, columns: list[Any]) -> Rows:

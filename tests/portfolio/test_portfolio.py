@@ -8,7 +8,11 @@ from threadpoolctl import threadpool_limits
 import gssbo
 from gssbo import Integer, Optimizer, Real
 from gssbo.exceptions import SpaceExhausted
+from gssbo.history import History
+from gssbo.portfolio import Portfolio
 from gssbo.problems import get_problem
+from gssbo.space import Space
+from gssbo.timings import Timings
 
 BOX = [(-1.0, 2.0)]
 
@@ -281,12 +285,16 @@ def test_an_observation_as_uncertain_as_doubles_go_says_nothing(y, noise):
     assert np.isfinite(opt.predict([[0.5, 0.5]])).all() and opt.best(by="model").y is not None
 
 
-def test_a_subset_larger_than_a_usual_view():
-    X = np.random.default_rng(0).random((2600, 2))
-    opt = Optimizer([(0.0, 1.0)] * 2, subset_size=2500, rng=0)
-    opt.tell(X, X.sum(axis=1))
-    opt.ask()
-    assert (opt.n_retained, len(opt.retained), opt.switched_at) == (2500, 2500, 2501)
+def test_a_view_holds_a_subset_of_any_size():
+    X = np.random.default_rng(0).random((6000, 2))
+    for size in (100, 2500):
+        strategy = Portfolio(
+            Space([(0.0, 1.0)] * 2), size=size, n_init=6, rng=np.random.default_rng(0), timings=Timings()
+        )
+        history = History(2)
+        history.append(X, X, X.sum(axis=1))
+        strategy.update(history)
+        assert size <= len(strategy._seen.rows) <= max(2000, 2 * size)
 
 
 @pytest.mark.parametrize(("d", "n", "noise"), [(2, 80, 0.3), (2, 300, 0.3), (4, 600, 0.3), (2, 300, 0.0)])

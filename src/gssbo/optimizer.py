@@ -124,8 +124,8 @@ class Optimizer(Ledger):
     initial_design : {"lhs", "sobol"}
         Latin hypercube or scrambled Sobol points.
     subset_size : int or "dynamic"
-        Capacity M of the retained subset; "dynamic" sets it to the number of observations held when an iteration first
-        takes longer than `dynamic_factor` times the mean of the first ones, which depends on the machine.
+        Capacity M of the retained subset; "dynamic" sets it to the number of observations held when the median of
+        three iterations first exceeds `dynamic_factor` times the mean of the first ones, which depends on the machine.
     dynamic_factor : float
         Z of the dynamic rule.
     rule : {"vector", "scalar", "random", "kmeans++", "maxmin", "residual", "variance", "residual-ratio", "topk-random"}
@@ -178,7 +178,7 @@ class Optimizer(Ledger):
     their uncertainty, so other workers are sent elsewhere.
 
     An evaluation that failed (NaN, infinitely bad, or `failed=True`) is an observation without a value. It is never the
-    best and never suggested again, and the mean and standard deviation of the responses go without it. The search takes
+    best, suggested again only where duplicates are allowed, and the mean and standard deviation of the responses go without it. The search takes
     it for one standard deviation worse than the worst of the others its model stands on; predictions go without it.
 
     Examples
@@ -303,7 +303,7 @@ class Optimizer(Ledger):
         ----------
         n : int, optional
             Suggest so many points at once, up to a million, all different, with one fit; fewer where a finite space has
-            no more.
+            no more, unless `duplicates="allow"`: what is pending may come again then.
         ids : bool
             Whether to return each point as a `Suggestion`, with the `id` it may be told by.
 

@@ -91,7 +91,7 @@ class Retention:
         return np.sort(np.concatenate([forced, others[spread]]))
 
     def choose(self, history: History, surrogate: Surrogate, *, stands: bool) -> IndexArray:
-        """The retained subset, as ascending indices into the history (algorithm 1, lines 10 to 15).
+        """The retained subset, as ascending indices into the history (algorithm 1, lines 13 to 15).
 
         Parameters
         ----------

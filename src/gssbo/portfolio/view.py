@@ -30,7 +30,7 @@ class View:
     y: FloatArray
     origin: IndexArray
     rows: IndexArray
-    """Indices into the history (n,), ascending."""
+    """Indices into the history (n,)."""
     noise_std: FloatArray | None = None
     """Known standard deviations of the noise (n,) in units of y, 0 where it is not; None if nowhere."""
     failed: NDArray[np.bool_] | None = None

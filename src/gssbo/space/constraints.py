@@ -161,7 +161,6 @@ class _Linear:
             raise ValueError(f"{where} must have A with {len(is_number)} columns, got shape {self.A.shape}")
         if np.any(self.A[:, ~is_number]):
             raise ValueError(f"{where} must have coefficient 0 for categories that are no numbers, got {self.A}")
-        self.A[:, ~is_number] = 0.0
         self._is_number = is_number
         if not np.isfinite(self.A).all():
             raise ValueError(f"{where} must have finite coefficients, got {self.A}")

@@ -178,8 +178,9 @@ class Optimizer(Ledger):
     their uncertainty, so other workers are sent elsewhere.
 
     An evaluation that failed (NaN, infinitely bad, or `failed=True`) is an observation without a value. It is never the
-    best, suggested again only where duplicates are allowed, and the mean and standard deviation of the responses go without it. The search takes
-    it for one standard deviation worse than the worst of the others its model stands on; predictions go without it.
+    best, and suggested again only where duplicates are allowed; the mean and standard deviation of the responses go
+    without it. The search takes it for one standard deviation worse than the worst of the others its model stands on;
+    predictions go without it.
 
     Examples
     --------

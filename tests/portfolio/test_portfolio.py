@@ -339,3 +339,16 @@ def test_threads_are_for_predictions():
     opt.tell(np.random.default_rng(0).random((20, 2)), np.arange(20.0))
     opt.ask()
     assert opt.surrogate.threads == 7
+
+
+def test_what_is_waited_for_does_not_crowd():
+    """Eight suggestions asked without telling: no two of them closer than a quarter of their distance to what is known."""
+    for seed in range(6):
+        opt = Optimizer([(0.0, 1.0)] * 2, n_init=10, rng=seed)
+        X = opt.ask(10)
+        opt.tell(X, ((X - 0.3) ** 2).sum(axis=1))
+        P = np.array([opt.ask() for _ in range(8)])
+        apart = np.abs(P[:, None] - P[None]).max(axis=2)
+        known = np.abs(P[:, None] - X[None]).max(axis=2).min(axis=1)
+        for later in range(8):
+            assert (apart[later, :later] >= 0.25 * known[later]).all()

@@ -42,6 +42,7 @@ DELAY = 5  # observations times d, at most LONGEST_DELAY, before the local searc
 LONGEST_DELAY = 150
 STALLED = np.array([0.5, 1.0, 3.0, 1.0, 1.0])  # weights where nothing is gained any more
 WEAK = 0.5  # weight of a searcher whose model explains little
+APART = 0.25  # how close a point may be to one that is waited for, by the distance to the nearest known
 MOST = 2000  # observations in a view, where M is not larger than half of them
 TEAM = 2  # searchers that make the points of one call
 TRIES = 3  # searchers asked for a suggestion before one is made at random
@@ -304,10 +305,14 @@ class Portfolio:
         return None if x is None or not np.isfinite(x).all() else self._space.project(x[None, :])[0]
 
     def _free(self, x: FloatArray, view: View, pending: FloatArray, admit: Admit) -> bool:
-        """Whether a point is admitted, and no rounding away from one that is known or waited for."""
+        """Whether a point is admitted, no rounding away from one that is known, and not next to one that is waited for.
+
+        That is, not a few times closer to it than to all that are known: it would tell little beside it.
+        """
         if not admit(x[None, :])[0]:
             return False
         if self._space.discrete:
             return not (pending == x).all(axis=1).any()
-        near_known: bool = (np.abs(view.X - x).max(axis=1) < 1e-12).any()
-        return not (near_known or (np.abs(pending - x).max(axis=1) < 1e-9).any())
+        known = float(np.abs(view.X - x).max(axis=1).min(initial=1.0))
+        waited_for = float(np.abs(pending - x).max(axis=1).min(initial=1.0))
+        return known >= 1e-12 and waited_for >= max(1e-9, APART * known)

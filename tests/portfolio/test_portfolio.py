@@ -342,7 +342,7 @@ def test_threads_are_for_predictions():
 
 
 def test_what_is_waited_for_does_not_crowd():
-    """Eight suggestions asked without telling: no two of them closer than a quarter of their distance to what is known."""
+    """Of eight asked without telling, none is closer to another than a quarter of its distance to what is known."""
     for seed in range(6):
         opt = Optimizer([(0.0, 1.0)] * 2, n_init=10, rng=seed)
         X = opt.ask(10)

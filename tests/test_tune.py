@@ -15,7 +15,7 @@ import pytest
 import gssbo
 from gssbo import Categorical, Integer, Real
 from gssbo.cli import main, record
-from gssbo.cli.program import Program, ProgramFailed
+from gssbo.cli.program import CannotStart, Program, ProgramFailed
 from gssbo.cli.signals import Endings
 from gssbo.cli.space_file import read_space
 from gssbo.exceptions import JournalWarning
@@ -110,8 +110,6 @@ def test_parameters_in_the_environment():
 def test_a_failure_says_why(code, reason):
     with pytest.raises(ProgramFailed, match=reason):
         Program(python(code), ["x"])({"x": 1})
-    with pytest.raises(ProgramFailed, match="could not be started"):
-        Program("no-such-program {x}", ["x"])({"x": 1})
 
 
 def test_a_command_that_takes_too_long_is_killed_with_its_children():
@@ -481,11 +479,11 @@ def test_a_wrong_point_is_refused_and_nothing_told(here, capsys):
 
 
 def test_a_command_that_always_fails_ends_the_run(here, capsys):
-    wrong = ["tune", "no-such-program {lr} {n} {act}", "--space", "space.toml", "--quiet", "--n-evals", "100"]
+    wrong = ["tune", f"{PYTHON} no-such.py {{lr}} {{n}} {{act}}", *TUNE[2:5], "--n-evals", "100"]
     for again in range(2):  # what failed in an earlier call does not count
         assert main([*wrong, "--journal", "wrong.jsonl"]) == 1
         said = " ".join(capsys.readouterr().err.split())
-        assert "could not be started" in said and "The first 5 evaluations all failed, which ended the run" in said
+        assert "can't open file" in said and "The first 5 evaluations all failed, which ended the run" in said
         assert read_ledger("wrong.jsonl").n_failed == 5 * (again + 1)
 
 
@@ -493,11 +491,11 @@ def test_earlier_values_do_not_excuse_a_command_that_always_fails(here, capsys):
     assert main([*TUNE, "--n-evals", "6", "--journal", "run.jsonl"]) == 0
     n_failed = read_ledger("run.jsonl").n_failed
     capsys.readouterr()
-    wrong = ["tune", "no-such-program {lr} {n} {act}", "--n-init", "4", "--quiet", "--n-evals", "40"]
+    wrong = ["tune", f"{PYTHON} no-such.py {{lr}} {{n}} {{act}}", "--n-init", "4", "--quiet", "--n-evals", "40"]
     assert main([*wrong, "--journal", "run.jsonl"]) == 1
     out, err = capsys.readouterr()
     said = " ".join(err.split())
-    assert "no evaluation of this call gave a value; the last one" in said and "could not be started" in said
+    assert "no evaluation of this call gave a value; the last one" in said and "can't open file" in said
     assert "The first 5 evaluations all failed, which ended the run" in said
     assert "best value" in out  # what the journal has is there all the same
     ledger = read_ledger("run.jsonl")
@@ -652,3 +650,58 @@ def test_a_broken_off_journal_may_be_read(here):
     with (here / "run.jsonl").open("ab") as file:
         file.write(b'{"tell":[[0.0')
     assert len(read_journal("run.jsonl").entries) == 6
+
+
+# ---- a command that cannot be started
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions")
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        ("no-such-program {x}", "got 'no-such-program' .*No such file"),
+        ("./text {x}", "got './text' .*Permission denied"),
+        ("./empty {x}", "got './empty' .*Exec format error"),
+        ("sh -c 'no-such-program $1' sh {x}", "but it ended with code 127: .*not found"),
+        ("sh -c './text $1' sh {x}", "but it ended with code 126: .*ermission denied"),
+        ("env no-such-program {x}", "but it ended with code 127: .*No such file"),
+    ],
+)
+def test_a_program_that_is_not_there_is_no_fault_of_the_point(here, command, reason):
+    (here / "text").write_text("print(1)")
+    (here / "empty").touch(mode=0o755)
+    with pytest.raises(CannotStart, match=f"^the command must be one that can be started, {reason}"):
+        Program(command, ["x"])({"x": 1})
+
+
+def test_a_program_that_the_point_chooses_is_of_the_point():
+    with pytest.raises(ProgramFailed, match=r"^it could not be started: .*no-such-program"):
+        Program("no-such-{x}", ["x"])({"x": "program"})
+    with pytest.raises(ProgramFailed, match=r"^it could not be started: .*too long"):
+        Program("echo {x}", ["x"])({"x": "a" * 10**7})
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a script")
+def test_a_program_that_goes_away_fails_no_point(here, capsys):
+    script = here / "program"
+    script.write_text(f"#!/bin/sh\nexec {PYTHON} program.py $*\n")
+    script.chmod(0o755)
+    tune = ["tune", "./program {lr} {n} {act}", *TUNE[2:], "--journal", "run.jsonl"]
+    assert main([*tune, "--n-evals", "4"]) == 0
+    before = read_ledger("run.jsonl")
+    script.rename(here / "elsewhere")
+    for workers in ("1", "2"):
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as exit_:
+            main([*tune, "--n-evals", "12", "--workers", workers])
+        assert exit_.value.code == 2
+        out, err = capsys.readouterr()
+        assert f"best value {before.best_y:.10g} of 4 evaluations" in out  # what was found is said all the same
+        assert err.startswith("gssbo tune: error: the command must be one that can be started, got './program'")
+        assert err.endswith("; what was to be evaluated is pending in run.jsonl\n")
+        ledger = read_ledger("run.jsonl")
+        assert (ledger.n_told, ledger.n_failed, len(ledger.pending)) == (4, before.n_failed, int(workers))
+    waiting = [each.x for each in ledger.pending]
+    (here / "elsewhere").rename(script)
+    assert main([*tune, "--n-evals", "6"]) == 0
+    assert read_ledger("run.jsonl").X[4:] == waiting

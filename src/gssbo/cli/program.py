@@ -8,6 +8,7 @@ stand for braces. All parameters are also in the environment, as JSON, in GSSBO_
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import math
 import os
@@ -23,15 +24,20 @@ from typing import Any
 
 from gssbo._validation import check_real
 
-__all__ = ["Program", "ProgramFailed"]
+__all__ = ["CannotStart", "Program", "ProgramFailed"]
 
 VALUE_FILE = "value_file"
 LONGEST = 2e6  # seconds, 23 days: the system waits no longer, and a command may then take any time
 TAIL = 300  # characters of the error output that a failure quotes
+NOT_STARTED = (126, 127)  # how a shell, env, nice and their like end where they cannot start a program
 
 
 class ProgramFailed(Exception):
     """A command gave no value; the message says why."""
+
+
+class CannotStart(Exception):
+    """A command could not be started, whatever the point; the message says why."""
 
 
 class Program:
@@ -92,6 +98,7 @@ class Program:
                 + ", ".join(left_out)
             )
         self._needs_file = VALUE_FILE in used
+        self._chosen_by_point = any(name is not None for _, name in self._words[0])  # which program it is
         seconds = math.inf if timeout is None else check_real("command-timeout", timeout, above=0.0)
         self._key, self._timeout = key, seconds if seconds <= LONGEST else None
         self._running: set[subprocess.Popen[str]] = set()
@@ -103,7 +110,10 @@ class Program:
         Raises
         ------
         ProgramFailed
-            If it could not start, ended with another code than 0, took too long, or gave no value.
+            If it ended with another code than 0, took too long, gave no value, or could not start for what is in the
+            point.
+        CannotStart
+            If there is no such program, or it cannot be executed: the point has no part in that.
         """
         with tempfile.TemporaryDirectory(prefix="gssbo-") as folder:
             file = Path(folder) / "value"
@@ -133,8 +143,12 @@ class Program:
                     words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment,
                     encoding="utf-8", errors="replace", start_new_session=os.name == "posix",
                 )  # fmt: skip
-            except (OSError, ValueError) as error:  # a null character in a word, say
+            except ValueError as error:  # a null character in a word
                 raise ProgramFailed(f"it could not be started: {error}") from None
+            except OSError as error:
+                if error.errno == errno.E2BIG or self._chosen_by_point:
+                    raise ProgramFailed(f"it could not be started: {error}") from None
+                raise CannotStart(f"the command must be one that can be started, got {words[0]!r} ({error})") from None
             self._running.add(process)
         try:
             output, errors = process.communicate(timeout=self._timeout)
@@ -147,7 +161,10 @@ class Program:
             self._running.discard(process)
         if process.returncode != 0:
             said = errors.strip()[-TAIL:]
-            raise ProgramFailed(f"it ended with code {process.returncode}" + (f": {said}" if said else ""))
+            ended = f"it ended with code {process.returncode}" + (f": {said}" if said else "")
+            if process.returncode in NOT_STARTED:
+                raise CannotStart(f"the command must be one that can be started, but {ended}")
+            raise ProgramFailed(ended)
         return output
 
     def close(self) -> None:

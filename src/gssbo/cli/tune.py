@@ -9,7 +9,7 @@ import math
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from scipy.optimize import OptimizeResult
 
@@ -17,7 +17,7 @@ from gssbo import _stops
 from gssbo._minimize import minimize
 from gssbo.cli.arguments import natural, positive
 from gssbo.cli.errors import add_skip_damaged, fail, journal_warnings, output_may_be_lost
-from gssbo.cli.program import Program, ProgramFailed
+from gssbo.cli.program import CannotStart, Program, ProgramFailed
 from gssbo.cli.signals import Endings
 from gssbo.cli.space_file import read_space
 from gssbo.cli.text import paragraph
@@ -72,6 +72,8 @@ def _tune(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
                 result = _minimize(parser, options, gives_up)
         except (ValueError, MissingDependencyError) as error:
             fail(parser, error)
+        except CannotStart as error:
+            _give_back(parser, options, error)
         except (KeyboardInterrupt, OSError):  # where there was nothing to interrupt, or the terminal is gone
             if endings.received is None:
                 raise
@@ -79,6 +81,15 @@ def _tune(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
         return _end(parser, options, result, endings)
     assert result is not None
     return _report(options, result, hopeless=gives_up.ended)
+
+
+def _give_back(parser: argparse.ArgumentParser, options: argparse.Namespace, error: CannotStart) -> NoReturn:
+    """End a run whose program cannot be started: no point is to blame, so what was to be evaluated stays pending."""
+    result: OptimizeResult = error.partial_result  # type: ignore[attr-defined]  # attached by the run
+    if result.x is not None:
+        _report(options, result, hopeless=False)
+    kept = "" if options.journal is None else f"; what was to be evaluated is pending in {options.journal}"
+    fail(parser, CannotStart(f"{error}{kept}"))
 
 
 def _end(

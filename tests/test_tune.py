@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -705,3 +706,39 @@ def test_a_program_that_goes_away_fails_no_point(here, capsys):
     (here / "elsewhere").rename(script)
     assert main([*tune, "--n-evals", "6"]) == 0
     assert read_ledger("run.jsonl").X[4:] == waiting
+
+
+# ---- a command whose output somebody else holds
+
+
+HOLDS = "sh -c 'setsid sleep 30 & {last}' sh {{x}}"  # setsid: killing the command does not reach it
+
+
+@pytest.mark.skipif(os.name != "posix", reason="process groups")
+@pytest.mark.parametrize("last", ["sleep 60", "echo 1"])
+def test_a_timeout_holds_whoever_has_the_output(last):
+    begin = time.monotonic()
+    with pytest.raises(ProgramFailed, match=r"^it was killed after 0\.5 s$"):
+        Program(HOLDS.format(last=last), ["x"], timeout=0.5)({"x": 1})
+    assert time.monotonic() - begin < 15
+
+
+@pytest.mark.skipif(os.name != "posix", reason="process groups")
+def test_closing_waits_for_nobody_who_has_the_output():
+    program = Program(HOLDS.format(last="sleep 60"), ["x"])
+    with ThreadPoolExecutor(1) as executor:
+        begin, future = time.monotonic(), executor.submit(program, {"x": 1})
+        while not program._running:
+            time.sleep(0.01)
+        time.sleep(0.3)  # until there is somebody
+        program.close()
+        with pytest.raises(ProgramFailed, match=r"^it was killed$"):
+            future.result()
+    assert time.monotonic() - begin < 15
+
+
+def test_a_timeout_is_waited_in_pieces():
+    code = "import sys, time; time.sleep(1.5); print(sys.argv[1])"
+    assert Program(f"{python(code)} {{x}}", ["x"], timeout=60)({"x": 0.5}) == 0.5
+    with pytest.raises(ProgramFailed, match=r"^it was killed after 1\.2 s$"):
+        Program(f"{python(code)} {{x}}", ["x"], timeout=1.2)({"x": 0.5})

@@ -18,6 +18,7 @@ import string
 import subprocess
 import tempfile
 import threading
+import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ from gssbo._validation import check_real
 __all__ = ["CannotStart", "Program", "ProgramFailed"]
 
 VALUE_FILE = "value_file"
-LONGEST = 2e6  # seconds, 23 days: the system waits no longer, and a command may then take any time
+GRACE = 1.0  # seconds in which a command that is killed ends, and a wait notices that it was
 TAIL = 300  # characters of the error output that a failure quotes
 NOT_STARTED = (126, 127)  # how a shell, env, nice and their like end where they cannot start a program
 
@@ -99,8 +100,8 @@ class Program:
             )
         self._needs_file = VALUE_FILE in used
         self._chosen_by_point = any(name is not None for _, name in self._words[0])  # which program it is
-        seconds = math.inf if timeout is None else check_real("command-timeout", timeout, above=0.0)
-        self._key, self._timeout = key, seconds if seconds <= LONGEST else None
+        self._key = key
+        self._timeout = math.inf if timeout is None else check_real("command-timeout", timeout, above=0.0)
         self._running: set[subprocess.Popen[str]] = set()
         self._lock, self._closed = threading.Lock(), False  # several threads may call
 
@@ -151,13 +152,11 @@ class Program:
                 raise CannotStart(f"the command must be one that can be started, got {words[0]!r} ({error})") from None
             self._running.add(process)
         try:
-            output, errors = process.communicate(timeout=self._timeout)
-        except subprocess.TimeoutExpired:
-            raise ProgramFailed(f"it was killed after {self._timeout:g} s") from None
+            output, errors = self._output(process)
+        except BaseException:
+            _give_up(process)
+            raise
         finally:
-            if process.poll() is None:
-                _kill(process)
-                process.communicate()
             self._running.discard(process)
         if process.returncode != 0:
             said = errors.strip()[-TAIL:]
@@ -166,6 +165,19 @@ class Program:
                 raise CannotStart(f"the command must be one that can be started, but {ended}")
             raise ProgramFailed(ended)
         return output
+
+    def _output(self, process: subprocess.Popen[str]) -> tuple[str, str]:
+        """What a command prints until it is over and nobody holds its output any more; or its time is."""
+        end = time.monotonic() + self._timeout
+        while True:
+            left = end - time.monotonic()
+            try:
+                return process.communicate(timeout=max(0.0, min(left, GRACE)))
+            except subprocess.TimeoutExpired:
+                if self._closed:  # the command was killed, but not who holds its output
+                    raise ProgramFailed("it was killed") from None
+                if left <= GRACE:
+                    raise ProgramFailed(f"it was killed after {self._timeout:g} s") from None
 
     def close(self) -> None:
         """Kill what is running, and start nothing more: those evaluations fail."""
@@ -209,6 +221,17 @@ def _number(value: float) -> float:
 def _written(value: Any) -> str:
     """A value as it stands on a command line: text as it is, numbers in full, anything else as JSON has it."""
     return str(value) if isinstance(value, str | float) else json.dumps(value)
+
+
+def _give_up(process: subprocess.Popen[str]) -> None:
+    """Kill a command, and do not wait for those that hold its output and could not be killed."""
+    _kill(process)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(timeout=GRACE)
+    if os.name == "posix":  # elsewhere threads are reading, and closing would wait for them
+        for pipe in (process.stdout, process.stderr):
+            assert pipe is not None
+            pipe.close()
 
 
 def _kill(process: subprocess.Popen[str]) -> None:

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -742,3 +743,50 @@ def test_a_timeout_is_waited_in_pieces():
     assert Program(f"{python(code)} {{x}}", ["x"], timeout=60)({"x": 0.5}) == 0.5
     with pytest.raises(ProgramFailed, match=r"^it was killed after 1\.2 s$"):
         Program(f"{python(code)} {{x}}", ["x"], timeout=1.2)({"x": 0.5})
+
+
+# ---- a command written for a shell
+
+
+@pytest.mark.parametrize(
+    ("command", "word"),
+    [
+        ("echo {x} | tail -1", "|"),
+        ("echo {x} |tail -1", "|tail"),
+        ("run {x} || echo 1", "||"),
+        ("cd there && run {x}", "&&"),
+        ("cd there ; run {x}", ";"),
+        ("cd there; run {x}", "there;"),
+        ("run {x} > out", ">"),
+        ("run {x} >>out", ">>out"),
+        ("run {x} < in", "<"),
+        ("run {x} 2> log", "2>"),
+        ("run {x} 2>&1", "2>&1"),
+        ("run {x} &> log", "&>"),
+        ("run {x} &", "&"),
+        ("SEED=1 run {x}", "SEED=1"),
+        ("X={x} run", "X={x}"),
+    ],
+)
+def test_a_command_for_a_shell_is_refused(command, word):
+    with pytest.raises(ValueError, match=rf"no shell: got {re.escape(repr(word))}, for which write sh -c '\.\.\.'"):
+        Program(command, ["x"])
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "sh -c 'echo 7; echo $1 | tail -1' sh {x}",
+        'sh -c "echo \\"7; 7\\" && echo $1" sh {x}',
+        "env X={x} sh -c 'echo $X'",
+    ],
+)
+def test_a_shell_may_be_brought_in(command):
+    assert Program(command, ["x"])({"x": 0.5}) == 0.5
+
+
+def test_what_is_quoted_is_an_argument():
+    command = python("import sys; sys.exit(' '.join(sys.argv[1:]))")
+    arguments = """'|' {x} ';' \\; "&" \\> 'a;' b\\& '2>' X=1 a=b&c=d a|b 1"""
+    with pytest.raises(ProgramFailed, match=re.escape("code 1: | 0.5 ; ; & > a; b& 2> X=1 a=b&c=d a|b 1")):
+        Program(f"{command} {arguments}", ["x"])({"x": 0.5})

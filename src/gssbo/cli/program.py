@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import io
 import json
 import math
 import os
+import re
 import shlex
 import signal
 import string
@@ -28,6 +30,8 @@ from gssbo._validation import check_real
 __all__ = ["CannotStart", "Program", "ProgramFailed"]
 
 VALUE_FILE = "value_file"
+SHELL = re.compile(r"(\d*[<>]|[|&;]).*|.*(?<!\\)[|&;]")  # unquoted words that a shell would not pass on
+ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 GRACE = 1.0  # seconds in which a command that is killed ends, and a wait notices that it was
 TAIL = 300  # characters of the error output that a failure quotes
 NOT_STARTED = (126, 127)  # how a shell, env, nice and their like end where they cannot start a program
@@ -58,8 +62,8 @@ class Program:
     Raises
     ------
     ValueError
-        If the command is empty, its placeholders are not those of the parameters, a parameter has the name of
-        another one, or the time is not positive.
+        If the command is empty or written for a shell, its placeholders are not those of the parameters, a parameter
+        has the name of another one, or the time is not positive.
 
     Examples
     --------
@@ -78,13 +82,15 @@ class Program:
                 "write the value to"
             )
         try:
-            self._words = [_parts(word) for word in shlex.split(command)]
+            words = _split(command)
+            self._words = [_parts(word) for word, _ in words]
         except ValueError as error:
             raise ValueError(
                 f"the command must be words with {{name}} for parameters, got {command!r} ({error})"
             ) from None
         if not self._words:
             raise ValueError("the command must not be empty")
+        _refuse_shell([written for _, written in words])
         used = {name for parts in self._words for _, name in parts if name is not None}
         unknown = used - {*names, VALUE_FILE}
         if unknown:
@@ -200,6 +206,30 @@ class Program:
             raise ProgramFailed(
                 f"{source} must be a JSON object with a number {self._key!r}, got {text.strip()[-80:]!r}"
             ) from None
+
+
+def _split(command: str) -> list[tuple[str, str]]:
+    """Words of a command as `shlex.split` has them, and each as it is written: with its quotes."""
+    source = io.StringIO(command)
+    lexer = shlex.shlex(source, posix=True)
+    lexer.whitespace_split, lexer.commenters = True, ""
+    words, begin = [], 0
+    for word in lexer:
+        words.append((word, command[begin : source.tell()].strip()))
+        begin = source.tell()
+    return words
+
+
+def _refuse_shell(words: list[str]) -> None:
+    """Raise a ValueError where a word, as it is written, is for a shell: a program would take it as an argument."""
+    found = [word for word in words if SHELL.fullmatch(word)]
+    if ASSIGNMENT.match(words[0]):
+        found.insert(0, words[0])
+    if found:
+        raise ValueError(
+            f"the command must be one program and its arguments, as there is no shell: got {found[0]!r}, for which "
+            "write sh -c '...', or quote it where it is an argument"
+        )
 
 
 def _parts(word: str) -> list[tuple[str, str | None]]:

@@ -20,6 +20,7 @@ from gssbo.cli import main, record
 from gssbo.cli.program import CannotStart, Program, ProgramFailed
 from gssbo.cli.signals import Endings
 from gssbo.cli.space_file import read_space
+from gssbo.cli.value import last_number
 from gssbo.exceptions import JournalWarning
 from gssbo.journal import read_journal
 from gssbo.ledger import continue_ledger, read_ledger
@@ -104,7 +105,7 @@ def test_parameters_in_the_environment():
     ("code", "reason"),
     [
         ("import sys; sys.exit('out of memory')", "code 1: out of memory"),
-        ("print('done')", "must be a number or end in one, got 'done'"),
+        ("print('done')", "must hold a number, .* behind = : [(] or a comma, got 'done'"),
         ("print('nan')", "not a number"),
         ("pass", "printed nothing"),
     ],
@@ -790,3 +791,73 @@ def test_what_is_quoted_is_an_argument():
     arguments = """'|' {x} ';' \\; "&" \\> 'a;' b\\& '2>' X=1 a=b&c=d a|b 1"""
     with pytest.raises(ProgramFailed, match=re.escape("code 1: | 0.5 ; ; & > a; b& 2> X=1 a=b&c=d a|b 1")):
         Program(f"{command} {arguments}", ["x"])({"x": 0.5})
+
+
+# ---- the last number of a line
+
+
+@pytest.mark.parametrize(
+    ("line", "value"),
+    [
+        ("0.5", 0.5),
+        ("  loss 0.5  ", 0.5),
+        ("time: 2.4272 s", 2.4272),
+        ("loss=0.5", 0.5),
+        ("loss = 0.5", 0.5),
+        ("score:-0.5", -0.5),
+        ("score:+.5", 0.5),
+        ("loss=1e-3", 1e-3),
+        ("loss=-1.5E+03 units", -1500.0),
+        ("1.", 1.0),
+        ("(0.5)", 0.5),
+        ("f(x)=(0.5, 0.25)", 0.25),
+        ("[0.5]", 0.5),
+        ("{'loss': 0.5}", 0.5),
+        ("loss: '0.5'", 0.5),
+        ('loss "0.5"', 0.5),
+        ("3,0.25", 0.25),
+        ("3,-2", -2.0),
+        ("loss,7", 7.0),
+        ("loss 0.5, done", 0.5),
+        ("loss 0.5; done", 0.5),
+        ("0.5 v1.2-rc", 0.5),
+        ("0.5 run3", 0.5),
+        ("0.5 run-3", 0.5),
+        ("0.5 x_1 a.b2", 0.5),
+        ("0.5 inf-norm", 0.5),
+        ("0.5 nanoseconds", 0.5),
+        ("0.5 - ok ...", 0.5),
+        ("epoch 3: loss 0.5 after 12 min", 12.0),
+        ("1_000", 1000.0),
+        ("-inf", -np.inf),
+        ("loss=inf", np.inf),
+        ("loss: Infinity", np.inf),
+    ],
+)
+def test_the_last_number_of_a_line(line, value):
+    assert last_number(line) == value
+
+
+@pytest.mark.parametrize("line", ["nan", "NaN", "loss -nan", "3: loss=nan", "(nan)", "step 3 loss nan s"])
+def test_nan_is_the_last_number(line):
+    assert np.isnan(last_number(line))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "done", "run3", "v1.2-rc", "model_7 a-1", "...", "-", "+-", "", "epoch 3: 95%", "3: 2.4s", "epoch 3: 5/10",
+        "3 at 12:30", "3 at 12:30:05", "3 1.2.3", "3 2024-01-02", "3 0.5-0.7", "3 0.5+-0.1", "3 0.5±0.1", "3 +/-0.1",
+        "3 $5", "3 10^-3", "3 \u22125", "3 --5", "3 0x1f", "3 1e", "loss 0,5", "3 1,234", "3 1,234.5", "3 1,234,567",
+        "3 loss None", "3 loss null", "3 -nan(ind)x 4x", "3 |0.5|", "3 #4", "3 5th", "3 \x1b[32m0.5\x1b[0m",
+    ],
+)  # fmt: skip
+def test_what_is_not_clearly_the_last_number_is_none(line):
+    assert last_number(line) is None
+
+
+def test_a_json_object_asks_for_its_key(here):
+    (here / "program.py").write_text("""print('{"loss": 0.5, "epoch": 3}')""")
+    with pytest.raises(ProgramFailed, match="the last line it printed is a JSON object, of which --key must name an"):
+        Program(f"{PYTHON} program.py", ["x"])({"x": 1})
+    assert Program(f"{PYTHON} program.py", ["x"], key="loss")({"x": 1}) == 0.5

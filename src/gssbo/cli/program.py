@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from gssbo._validation import check_real
+from gssbo.cli.value import last_number
 
 __all__ = ["CannotStart", "Program", "ProgramFailed"]
 
@@ -55,7 +56,7 @@ class Program:
     names : iterable of str
         Parameters. Each must be in the command, unless none is: then it reads the environment.
     key : str, optional
-        The last line, or the file, is a JSON object, and this its entry. By default it is a number, or ends in one.
+        The last line, or the file, is a JSON object, and this its entry. By default the value is the last number there.
     timeout : float, optional
         Seconds after which the command is killed, and the evaluation failed.
 
@@ -194,17 +195,20 @@ class Program:
 
     def _value(self, text: str, source: str) -> float:
         if self._key is None:
-            words = text.split()
-            with contextlib.suppress(ValueError, IndexError):
-                return _number(float(words[-1]))
-            with contextlib.suppress(ValueError, TypeError):
-                return _number(float(json.loads(text)))
-            raise ProgramFailed(f"{source} must be a number or end in one, got {text.strip()[-80:]!r}")
+            if _is_object(text):
+                raise ProgramFailed(f"{source} is a JSON object, of which --key must name an entry, got {_end(text)}")
+            value = last_number(text)
+            if value is None:
+                raise ProgramFailed(
+                    f"{source} must hold a number, the last one as a word of its own or directly behind = : ( or a "
+                    f"comma, got {_end(text)}"
+                )
+            return _number(value)
         try:
             return _number(float(json.loads(text)[self._key]))
         except (ValueError, TypeError, KeyError):
             raise ProgramFailed(
-                f"{source} must be a JSON object with a number {self._key!r}, got {text.strip()[-80:]!r}"
+                f"{source} must be a JSON object with a number {self._key!r}, got {_end(text)}"
             ) from None
 
 
@@ -240,6 +244,18 @@ def _parts(word: str) -> list[tuple[str, str | None]]:
             raise ValueError(f"{{{name}}} takes no format, values are written in full")
         parts.append((text, name))
     return parts
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except ValueError:
+        return False
+
+
+def _end(text: str) -> str:
+    """The end of a text as messages show it."""
+    return repr(text.strip()[-80:])
 
 
 def _number(value: float) -> float:

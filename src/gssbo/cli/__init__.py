@@ -1,7 +1,8 @@
 """The command line: `gssbo tune`, `best`, `tell` and `plot`; `run`, `problems`, `methods` and `info`.
 
-Exit codes: 0 done, 2 wrong arguments, 130 ended by Ctrl-C, and `tune` 143 by SIGTERM, 129 by SIGHUP (what was
-found until then is printed all the same).
+Exit codes: 0 done; 1 no value was found, or what was found could not be handed over; 2 wrong arguments, or what they
+name cannot be used; 130 ended by Ctrl-C, and `tune` 143 by SIGTERM, 129 by SIGHUP (what was found until then is
+printed all the same).
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ import numpy as np
 
 from gssbo._typing import FloatArray
 from gssbo.cli.errors import add_skip_damaged, fail, journal_warnings
+from gssbo.cli.text import labels
 from gssbo.entry import Entry
 from gssbo.exceptions import JournalError, MissingDependencyError
 from gssbo.journal import compact, read_journal
@@ -131,19 +132,19 @@ def _tell(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
 
 def _point(ledger: Ledger, words: list[str]) -> Any:
     """A point of the space from NAME=VALUE, values as JSON or else as text."""
-    labels = [str(name) for name, _ in _labels(ledger)]
+    names = labels(ledger.space)
     found: dict[str, Any] = {}
     for word in words:
         name, equals, text = word.partition("=")
-        if not equals or name not in labels:
-            raise ValueError(f"the point must be NAME=VALUE for each of {', '.join(labels)}, got {word!r}")
+        if not equals or name not in names:
+            raise ValueError(f"the point must be NAME=VALUE for each of {', '.join(names)}, got {word!r}")
         if name in found:
             raise ValueError(f"the point must have each parameter once, got {name} again in {word!r}")
-        found[name] = _value(text, ledger.space.parameters[labels.index(name)])
-    missing = [name for name in labels if name not in found]
+        found[name] = _value(text, ledger.space.parameters[names.index(name)])
+    missing = [name for name in names if name not in found]
     if missing:
         raise ValueError(f"the point must have all parameters, missing: {', '.join(missing)}")
-    values = [found[name] for name in labels]
+    values = [found[name] for name in names]
     if ledger.space.names is not None:
         return dict(zip(ledger.space.names, values, strict=True))
     return np.array(values, dtype=float) if ledger.space.is_array else values
@@ -164,14 +165,9 @@ def _frozen(value: Any) -> Any:
     return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
-def _labels(ledger: Ledger) -> list[tuple[Any, int]]:
-    names = ledger.space.names or [f"x{k + 1}" for k in range(ledger.space.n_parameters)]
-    return [(name, k) for k, name in enumerate(names)]
-
-
-def _named(ledger: Ledger, point: Any) -> list[tuple[Any, Any]]:
-    values = list(point.values()) if isinstance(point, dict) else list(point)
-    return [(name, values[k]) for name, k in _labels(ledger)]
+def _named(ledger: Ledger, point: Any) -> list[tuple[str, Any]]:
+    values = point.values() if isinstance(point, dict) else point
+    return list(zip(labels(ledger.space), values, strict=True))
 
 
 def _plain(point: Any) -> Any:

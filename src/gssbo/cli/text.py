@@ -5,7 +5,9 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-__all__ = ["WIDTH", "heading", "paragraph", "table"]
+from gssbo.space import Space
+
+__all__ = ["WIDTH", "heading", "labels", "paragraph", "table"]
 
 WIDTH = 100
 
@@ -13,6 +15,17 @@ WIDTH = 100
 def heading(text: str) -> str:
     """Return a line underlined."""
     return f"{text}\n{'-' * len(text)}"
+
+
+def labels(space: Space) -> list[str]:
+    """Return what parameters are called: their names, or x1, x2 and so on.
+
+    Examples
+    --------
+    >>> labels(Space([(0, 1), (0, 1)])), labels(Space({"lr": (0, 1)}))
+    (['x1', 'x2'], ['lr'])
+    """
+    return [f"x{k + 1}" for k in range(space.n_parameters)] if space.names is None else list(map(str, space.names))
 
 
 def paragraph(text: str, indent: str = "") -> str:

@@ -861,3 +861,14 @@ def test_a_json_object_asks_for_its_key(here):
     with pytest.raises(ProgramFailed, match="the last line it printed is a JSON object, of which --key must name an"):
         Program(f"{PYTHON} program.py", ["x"])({"x": 1})
     assert Program(f"{PYTHON} program.py", ["x"], key="loss")({"x": 1}) == 0.5
+
+
+def test_numbers_are_told_as_people_write_them(here):
+    space = {"s": (0.0, 9.0), "n": (1, 8, int), "c": [0.5, 2, "1.", "x"]}
+    points = [("s=.5", "n=+3", "c=.5"), ("s=+0.5", "n=03", "c=2."), ("s=1.", "n=3", "c=1."), ("s=1", "n=3", "c=x")]
+    with gssbo.Optimizer(space, journal="run.jsonl") as opt:
+        opt.enqueue({"s": 0.0, "n": 1, "c": "x"})
+    for point in points:
+        assert main(["tell", "run.jsonl", *point, "--value", ".5"]) == 0
+    told = [tuple(x.values()) for x in read_ledger("run.jsonl").X]
+    assert told == [(0.5, 3, 0.5), (0.5, 3, 2), (1.0, 3, "1."), (1.0, 3, "x")]

@@ -131,7 +131,7 @@ def _tell(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
 
 
 def _point(ledger: Ledger, words: list[str]) -> Any:
-    """A point of the space from NAME=VALUE, values as JSON or else as text."""
+    """A point of the space from NAME=VALUE, values as JSON, numbers as Python reads them, or else as text."""
     names = labels(ledger.space)
     found: dict[str, Any] = {}
     for word in words:
@@ -154,10 +154,12 @@ def _value(text: str, parameter: Any) -> Any:
     for value in getattr(parameter, "values", ()):
         if text == str(value):  # as `gssbo best` prints it
             return value
-    try:
-        return _frozen(json.loads(text))
-    except ValueError:
-        return text
+    for read in (json.loads, int, float):  # JSON has no .5, +3 and 1.
+        try:
+            return _frozen(read(text))
+        except ValueError:
+            continue
+    return text
 
 
 def _frozen(value: Any) -> Any:

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from gssbo._validation import check_real
+from gssbo.cli.text import written
 from gssbo.cli.value import last_number
 
 __all__ = ["CannotStart", "Program", "ProgramFailed"]
@@ -91,7 +92,7 @@ class Program:
             ) from None
         if not self._words:
             raise ValueError("the command must not be empty")
-        _refuse_shell([written for _, written in words])
+        _refuse_shell([as_written for _, as_written in words])
         used = {name for parts in self._words for _, name in parts if name is not None}
         unknown = used - {*names, VALUE_FILE}
         if unknown:
@@ -125,9 +126,9 @@ class Program:
         """
         with tempfile.TemporaryDirectory(prefix="gssbo-") as folder:
             file = Path(folder) / "value"
-            written = {name: _written(value) for name, value in point.items()} | {VALUE_FILE: str(file)}
+            texts = {name: written(value) for name, value in point.items()} | {VALUE_FILE: str(file)}
             words = [
-                "".join(text + (written[name] if name is not None else "") for text, name in parts)
+                "".join(text + (texts[name] if name is not None else "") for text, name in parts)
                 for parts in self._words
             ]
             output = self._run(words, point)
@@ -262,11 +263,6 @@ def _number(value: float) -> float:
     if math.isnan(value):
         raise ProgramFailed("its value is not a number (nan)")
     return value
-
-
-def _written(value: Any) -> str:
-    """A value as it stands on a command line: text as it is, numbers in full, anything else as JSON has it."""
-    return str(value) if isinstance(value, str | float) else json.dumps(value)
 
 
 def _give_up(process: subprocess.Popen[str]) -> None:

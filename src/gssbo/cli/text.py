@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import textwrap
 from collections.abc import Sequence
+from typing import Any
 
 from gssbo.space import Space
 
-__all__ = ["WIDTH", "heading", "labels", "paragraph", "table"]
+__all__ = ["WIDTH", "heading", "labels", "paragraph", "table", "written"]
 
 WIDTH = 100
 
@@ -52,3 +54,14 @@ def table(rows: Sequence[Sequence[str]], *, header: Sequence[str] = (), left: in
         for line in lines
     )
     return "\n".join("  ".join(cells).rstrip() for cells in padded)
+
+
+def written(value: Any) -> str:
+    """Return a value of a parameter as commands and tables have it: text as it is, numbers in full, others as JSON.
+
+    Examples
+    --------
+    >>> written("a b"), written(0.1), written(True), written((8, 16))
+    ('a b', '0.1', 'true', '[8, 16]')
+    """
+    return str(value) if isinstance(value, str | float) else json.dumps(value)

@@ -1,0 +1,76 @@
+"""`gssbo export`: what was told, as a table that other programs read."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import math
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from gssbo.cli.errors import add_skip_damaged, fail, journal_warnings
+from gssbo.cli.text import labels, written
+from gssbo.journal import read_journal
+from gssbo.journal.record import Record
+
+__all__ = ["add_commands"]
+
+
+def add_commands(commands: Any) -> None:
+    """Add `export` to the parser."""
+    parser = commands.add_parser(
+        "export",
+        help="write the observations in a journal as CSV",
+        description="Write what was told, in order, as CSV with a header; pending suggestions are not in it.",
+    )
+    parser.add_argument("journal", type=Path, metavar="JOURNAL", help="of a run that is over, broken off or going on")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write there (default: standard output)")
+    add_skip_damaged(parser)
+    parser.set_defaults(command=lambda options: _export(parser, options))
+
+
+def _export(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    out: Path | None = options.out
+    try:
+        with journal_warnings(parser):
+            table = list(_table(read_journal(options.journal, skip_damaged=options.skip_damaged)))
+        if out is not None:
+            if out.exists() and out.samefile(options.journal):
+                raise ValueError(f"--out must be another file than the journal, got {out}")
+            with out.open("w", encoding="utf-8", newline="") as file:
+                csv.writer(file, lineterminator="\n").writerows(table)
+    except (OSError, ValueError) as error:
+        fail(parser, error)
+    if out is None:
+        csv.writer(sys.stdout, lineterminator="\n").writerows(table)
+    else:
+        sys.stdout.write(f"{out}\n")
+    return 0
+
+
+def _table(record: Record) -> Iterator[list[Any]]:
+    """The header, then a line an observation."""
+    tells = [entry for entry in record.entries if entry.kind == "tell"]
+    noisy = any(entry.noise_std is not None for entry in tells)
+    names, own = labels(record.space), ["value", "failed", *["noise_std"] * noisy, "prior"]
+    yield [_other("number", names), *names, *[_other(name, names) for name in own]]
+    number = 0
+    for entry in tells:
+        assert entry.rows is not None and entry.y is not None
+        points = record.space.show(entry.rows)
+        noise_std: list[Any] = [""] * len(points) if entry.noise_std is None else entry.noise_std.tolist()
+        for point, y, std in zip(points, entry.y.tolist(), noise_std, strict=True):
+            number += 1
+            values = map(written, point.values() if isinstance(point, dict) else point)
+            failed = math.isnan(y)
+            outcome = ["" if failed else y, written(failed), *[std] * noisy, written(entry.prior)]
+            yield [number, *values, *outcome]
+
+
+def _other(name: str, names: list[str]) -> str:
+    """A column's name, which gives way to a parameter of that name."""
+    while name in names:
+        name += "_"
+    return name

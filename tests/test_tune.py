@@ -957,3 +957,40 @@ def test_a_tuned_journal_opens_as_an_optimizer(here):
         assert {x["c"] for x in opt.X} <= {"u", 2, (8, 16)}
         opt.tell(opt.ask(), 1.0)
     assert main([*tune, "--n-evals", "8"]) == 0  # and back
+
+
+# ---- another run than the journal's
+
+
+@pytest.mark.parametrize(
+    ("begun", "again", "message"),
+    [
+        (["--noisy"], [], "with --noisy, got no --noisy"),
+        ([], ["--noisy"], "with no --noisy, got --noisy"),
+        ([], ["--maximize"], "with no --maximize, got --maximize"),
+        (["--n-init", "1"], [], "with --n-init 1, got no --n-init"),
+        (["--n-init", "2"], ["--n-init", "1"], "with --n-init 2, got --n-init 1"),
+        ([], ["--method", "box"], "with --method portfolio, got --method box"),
+        (["--subset-size", "20"], ["--subset-size", "9"], "with --subset-size 20, got --subset-size 9"),
+        (["--seed", "1"], ["--seed", "3"], "with another --seed, got --seed 3; without one, the run goes on with its"),
+    ],
+)
+def test_what_differs_is_named_as_the_command_line_has_it(here, capsys, begun, again, message):
+    tune = ["tune", "echo {lr} {n} {act} 0.5", "--quiet", "--journal", "run.jsonl"]
+    assert main([*tune, "--n-evals", "1", "--space", "space.toml", *begun]) == 0
+    before = (here / "run.jsonl").read_bytes()
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as exit_:
+        main([*tune, "--n-evals", "2", *again])
+    assert exit_.value.code == 2
+    err = capsys.readouterr().err
+    assert err.startswith(f"gssbo tune: error: run.jsonl was begun {message}") and len(err.splitlines()) == 1
+    assert (here / "run.jsonl").read_bytes() == before
+
+
+def test_an_option_that_the_command_line_has_not_is_named_as_it_is(here, capsys):
+    with gssbo.Optimizer({"x": (0.0, 1.0)}, initial_design="sobol", journal="run.jsonl") as opt:
+        opt.ask()
+    with pytest.raises(SystemExit):
+        main(["tune", "echo {x}", "--quiet", "--journal", "run.jsonl", "--n-evals", "2"])
+    assert "run.jsonl was begun with initial_design='sobol', got 'lhs'" in capsys.readouterr().err

@@ -13,7 +13,7 @@ from gssbo.entry import Entry
 from gssbo.exceptions import JournalError
 from gssbo.journal import Journal
 from gssbo.journal.generators import make_generator, plain_state, seed_of
-from gssbo.journal.header import describe_run
+from gssbo.journal.header import OtherOption, describe_run
 from gssbo.journal.plain import RowCodec, plain_number
 from gssbo.space import Space
 
@@ -68,9 +68,8 @@ def open_journal(
     header, entries = opened.open(RowCodec(space), ours)
     if rng is not None and header["rng"] != seeds:
         opened.close()
-        raise JournalError(
-            f"{opened.path} was begun with another rng, got {rng!r}; without one, the run goes on with its own"
-        )
+        message = f"{opened.path} was begun with another rng, got {rng!r}; without one, the run goes on with its own"
+        raise OtherOption(message, "rng", None)
     try:
         return opened, [make_generator(seed) for seed in header["rng"]], entries
     except (AttributeError, ValueError, KeyError, TypeError) as error:

@@ -21,13 +21,22 @@ from gssbo.cli.program import CannotStart, Program, ProgramFailed
 from gssbo.cli.signals import Endings
 from gssbo.cli.space_file import read_space
 from gssbo.cli.text import paragraph
-from gssbo.exceptions import MissingDependencyError
+from gssbo.exceptions import JournalError, MissingDependencyError
 from gssbo.journal import Journal, read_journal
+from gssbo.journal.header import OtherOption
 
 __all__ = ["add_commands"]
 
 HOPELESS = 5  # evaluations that all fail at the start: the command is wrong, not unlucky
 INTERRUPTED, FAILED = 130, 1
+FLAGS = {  # what the command line calls options
+    "duplicates": "--noisy",
+    "maximize": "--maximize",
+    "method": "--method",
+    "n_init": "--n-init",
+    "rng": "--seed",
+    "subset_size": "--subset-size",
+}
 
 
 def add_commands(commands: Any) -> None:
@@ -70,6 +79,8 @@ def _tune(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
         try:
             with journal_warnings(parser):
                 result = _minimize(parser, options, gives_up)
+        except OtherOption as error:
+            fail(parser, _in_flags(options, error))
         except (ValueError, MissingDependencyError) as error:
             fail(parser, error)
         except CannotStart as error:
@@ -81,6 +92,24 @@ def _tune(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
         return _end(parser, options, result, endings)
     assert result is not None
     return _report(options, result, hopeless=gives_up.ended)
+
+
+def _in_flags(options: argparse.Namespace, error: OtherOption) -> JournalError:
+    """The error as the command line has it; as it is where it has no such option."""
+    flag = FLAGS.get(error.name)
+    if flag is None:
+        return error
+    then = _flag(flag, {"allow": True, "avoid": False}.get(str(error.then), error.then))
+    now = _flag(flag, getattr(options, flag.removeprefix("--").replace("-", "_")))
+    if error.name == "rng":  # a seed is not in the journal, but what it made
+        then, now = f"another {flag}", f"{now}; without one, the run goes on with its own"
+    return JournalError(f"{options.journal} was begun with {then}, got {now}")
+
+
+def _flag(flag: str, value: Any) -> str:
+    if value is None or value is False:
+        return f"no {flag}"
+    return flag if value is True else f"{flag} {value}"
 
 
 def _give_back(parser: argparse.ArgumentParser, options: argparse.Namespace, error: CannotStart) -> NoReturn:

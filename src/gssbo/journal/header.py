@@ -11,13 +11,24 @@ from gssbo.journal.generators import check_seed
 from gssbo.journal.plain import Unread, check_depth, describe_constraint, describe_parameter, parse_json, shown
 from gssbo.space import Categorical, Integer, Real, Space
 
-__all__ = ["BEGINNING", "FORMAT", "check_header", "describe_run", "parse_header", "space_of"]
+__all__ = ["BEGINNING", "FORMAT", "OtherOption", "check_header", "describe_run", "parse_header", "space_of"]
 
 FORMAT = 1
 BEGINNING = f'{{"gssbo":{FORMAT},"version":"'.encode()  # the first bytes of every journal
 MARK = b"\xef\xbb\xbf"  # that some editors put before UTF-8
 N_GENERATORS = 4
 NUMERIC = {"kind", "low", "high", "log", "step"}
+
+
+class OtherOption(JournalError):
+    """A journal is of a run with another option: what it is called, and what it was then, None for a seed."""
+
+    def __init__(self, message: str, name: str, then: Any) -> None:
+        super().__init__(message, name, then)
+        self.name, self.then = name, then
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 def describe_run(space: Space, options: Mapping[str, Any], rng: list[dict[str, Any]], version: str) -> dict[str, Any]:
@@ -125,7 +136,10 @@ def _is_category(value: Any) -> bool:
 
 
 def check_header(header: Mapping[str, Any], expected: Mapping[str, Any], path: str) -> None:
-    """Raise a JournalError that names what differs between a journal's header and what is expected."""
+    """Raise a JournalError that names what differs between a journal's header and what is expected.
+
+    Of an option it is an `OtherOption`, for whoever calls options by other names.
+    """
     ours, theirs = expected["space"], header["space"]
     if len(ours) != len(theirs):
         raise JournalError(f"{path} was begun with {len(theirs)} parameters, got {len(ours)}")
@@ -138,7 +152,8 @@ def check_header(header: Mapping[str, Any], expected: Mapping[str, Any], path: s
     for name in {**header["options"], **expected["options"]}:
         then, now = header["options"].get(name), expected["options"].get(name)
         if json.dumps(now) != json.dumps(then):
-            raise JournalError(f"{path} was begun with {name}={_cut(repr(then))}, got {_cut(repr(now))}")
+            message = f"{path} was begun with {name}={_cut(repr(then))}, got {_cut(repr(now))}"
+            raise OtherOption(message, name, then)
 
 
 def _check_constraints(then: Any, now: Any, path: str) -> None:

@@ -994,3 +994,42 @@ def test_an_option_that_the_command_line_has_not_is_named_as_it_is(here, capsys)
     with pytest.raises(SystemExit):
         main(["tune", "echo {x}", "--quiet", "--journal", "run.jsonl", "--n-evals", "2"])
     assert "run.jsonl was begun with initial_design='sobol', got 'lhs'" in capsys.readouterr().err
+
+
+# ---- the best by a model
+
+
+def test_the_best_by_a_model_is_not_the_luckiest(here, capsys):
+    rng = np.random.default_rng(4)
+    X = rng.random(60)
+    y = -4.0 * (X - 0.3) ** 2 + rng.normal(scale=0.5, size=60)
+    points = [{"x": x, "c": "u" if k % 2 else ("v", 1)} for k, x in enumerate(X)]
+    with gssbo.Optimizer({"x": (0.0, 1.0), "c": ["u", ("v", 1)]}, maximize=True, journal="run.jsonl") as opt:
+        opt.tell_prior(points[:20], y[:20])
+        opt.tell(points[20:59], y[20:59])
+        opt.tell(points[59], y[59], noise_std=0.1)
+        opt.tell({"x": 0.5, "c": "u"}, failed=True)
+        opt.ask()
+    before = (here / "run.jsonl").read_bytes()
+    outputs = []
+    for options in ([], ["--by", "observed"], ["--by", "model"], ["--by", "model"]):
+        assert main(["best", "run.jsonl", "--json", *options]) == 0
+        outputs.append(json.loads(capsys.readouterr().out))
+    assert outputs[0] == outputs[1] and outputs[2] == outputs[3]
+    observed, found = outputs[0], outputs[2]
+    assert observed["value"] == y.max() and "std" not in observed
+    assert abs(found["best"]["x"] - 0.3) < 0.15 and abs(found["value"]) < 0.3 and 0.0 < found["std"] < 0.5
+    assert abs(observed["best"]["x"] - 0.3) > 0.15
+    assert (found["n_told"], found["n_failed"], len(found["pending"])) == (61, 1, 1)
+    assert main(["best", "run.jsonl", "--by", "model"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith(f"best mean {found['value']:.10g} (+/- {found['std']:.2g}), by a model of 61 told, 1 of them")
+    assert f"\n  x = {found['best']['x']}\n" in out
+    assert (here / "run.jsonl").read_bytes() == before
+
+
+def test_the_best_by_a_model_before_there_is_a_value(here, capsys):
+    with gssbo.Optimizer([(0.0, 1.0)], journal="run.jsonl") as opt:
+        opt.tell([0.5], failed=True)
+    assert main(["best", "run.jsonl", "--by", "model"]) == 0
+    assert capsys.readouterr().out == "no value yet: 1 told, 1 of them failed\n"

@@ -16,7 +16,9 @@ from gssbo.cli.text import labels
 from gssbo.entry import Entry
 from gssbo.exceptions import JournalError, MissingDependencyError
 from gssbo.journal import compact, read_journal
-from gssbo.ledger import Ledger, continue_ledger, ledger_of, read_ledger
+from gssbo.journal.record import Record
+from gssbo.ledger import Ledger, continue_ledger, ledger_of
+from gssbo.optimizer import Best, Optimizer
 from gssbo.plot import plot_run
 
 __all__ = ["add_commands"]
@@ -27,6 +29,10 @@ def add_commands(commands: Any) -> None:
     best = commands.add_parser("best", help="the best point in a journal", description="Print the best point of a run.")
     best.add_argument("journal", type=Path, metavar="JOURNAL", help="of a run that is over, broken off or going on")
     best.add_argument("--json", action="store_true", help="print one JSON object")
+    best.add_argument(
+        "--by", choices=("observed", "model"), default="observed",
+        help="of noisy values the best is the luckiest: a model fitted to all of them knows better (default: observed)",
+    )  # fmt: skip
     add_skip_damaged(best)
     best.set_defaults(command=lambda options: _best(best, options))
 
@@ -76,30 +82,41 @@ def _compact(parser: argparse.ArgumentParser, options: argparse.Namespace) -> in
 def _best(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     try:
         with journal_warnings(parser):
-            ledger = read_ledger(options.journal, skip_damaged=options.skip_damaged)
+            record = read_journal(options.journal, skip_damaged=options.skip_damaged)
     except JournalError as error:
         fail(parser, error)
+    ledger = ledger_of(record)
+    best = Best(ledger.best_x, ledger.best_y, None) if options.by == "observed" else _best_by_model(record)
     pending = [{"id": suggestion.id, "x": _plain(suggestion.x)} for suggestion in ledger.pending]
     if options.json:
         document = {
-            "best": None if ledger.best_x is None else _plain(ledger.best_x),
-            "value": ledger.best_y,
+            "best": None if best.x is None else _plain(best.x),
+            "value": best.y,
+            **({} if best.std is None else {"std": best.std}),
             "n_told": ledger.n_told,
             "n_failed": ledger.n_failed,
             "pending": pending,
         }
         sys.stdout.write(json.dumps(document, default=str) + "\n")
         return 0
-    if ledger.best_y is None:
+    if best.y is None:
         sys.stdout.write(f"no value yet: {ledger.n_told} told, {ledger.n_failed} of them failed\n")
     else:
-        point = "\n".join(f"  {name} = {value}" for name, value in _named(ledger, ledger.best_x))
-        sys.stdout.write(
-            f"best value {ledger.best_y:.10g} of {ledger.n_told} told, {ledger.n_failed} of them failed\n{point}\n"
-        )
+        point = "\n".join(f"  {name} = {value}" for name, value in _named(ledger, best.x))
+        value = f"value {best.y:.10g}" if best.std is None else f"mean {best.y:.10g} (+/- {best.std:.2g}), by a model"
+        sys.stdout.write(f"best {value} of {ledger.n_told} told, {ledger.n_failed} of them failed\n{point}\n")
     for each in pending:
         sys.stdout.write(f"pending {each['id']}: {json.dumps(each['x'], default=str)}\n")
     return 0
+
+
+def _best_by_model(record: Record) -> Best:
+    """What a model of everything told takes for the best: of the default method, whichever the run's was."""
+    optimizer = Optimizer(record.space, maximize=ledger_of(record).maximize, rng=0)
+    for entry in record.entries:
+        if entry.kind == "tell" and entry.rows is not None:
+            optimizer.tell(record.space.show(entry.rows), entry.y, noise_std=entry.noise_std)
+    return optimizer.best("model")
 
 
 def _ask_seconds(entries: list[Entry], n_told: int) -> FloatArray:

@@ -490,14 +490,17 @@ class Optimizer(Ledger):
         -------
         Best
             `x`; `y`, the value observed or the posterior mean; `std`, the posterior standard deviation or None. All are
-            None while there is no value.
+            None while there is no value; by the model also where everything told lies outside the subspace that the
+            method searches, so that there is no model.
         """
         with self._lock:
             if check_choice("by", by, ("observed", "model")) == "observed" or self.best_y is None:
                 return Best(self.best_x, self.best_y, None)
             history, strategy = self._history, self._current_strategy()
-            mean, std = strategy.posterior(history.unit)
             model, retained = strategy.predictor()
+            if len(retained) == 0:  # everything told lies outside the part of the space that is searched
+                return Best(None, None, None)
+            mean, std = strategy.posterior(history.unit)
             if isinstance(model, GaussianProcess):  # it does not know the values of those left out
                 left = np.setdiff1d(np.flatnonzero(~np.isnan(history.y)), retained)
                 noise_std = None if history.noise_std is None else history.noise_std[left]

@@ -129,6 +129,14 @@ class SubspaceStrategy:
             raise ValueError("nothing was told in the subspace searched: there is no model to predict with")
         return self._inner.posterior(self._coordinates(points)[0])
 
+    def predictor(self) -> tuple[Surrogate, IndexArray]:
+        """The model in the subspace, and indices into the history of what it is fitted to.
+
+        There are none where nothing was told in the subspace, and the model is not fitted then.
+        """
+        surrogate, members = self._inner.predictor()
+        return surrogate, np.array(self._members, dtype=np.intp)[members]
+
     def record(self, seconds: float, n: int) -> None:
         """Pass it on."""
         self._inner.record(seconds, len(self._history))

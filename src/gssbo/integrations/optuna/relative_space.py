@@ -2,14 +2,16 @@
 
 A value of a distribution goes by a *code* in the optimizer: reals and whole numbers by themselves, those of a stepped
 real by how many steps they are above the lowest, choices by the place in the list where Optuna finds them. So choices
-may be anything, equal to one another or not equal to themselves, and a value on the grid is the same float every time.
+may be anything, equal to one another or not equal to themselves, and a value on the grid is the same float every time:
+the one that Optuna's samplers round to, 0.1 + 1 * 0.2 = 0.30000000000000004, so that a study holds it once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from decimal import Decimal
 from typing import Any
+
+import numpy as np
 
 from gssbo._optional import import_optional
 from gssbo.space import Categorical, Integer, Parameter, Real
@@ -19,6 +21,7 @@ __all__ = ["RelativeSpace"]
 distributions: Any = import_optional("optuna.distributions", extra="optuna", purpose="gssbo.integrations.optuna")
 
 ON_GRID = 1e-8  # of a step: what Optuna allows a value to stand beside it
+ROUNDINGS = 4.0  # of a value, which may be more than that on a grid far from 0, or a long one
 
 Code = int | float
 
@@ -89,7 +92,7 @@ def _parameter(distribution: Any) -> Parameter | None:
             return Categorical(
                 tuple(sorted({int(distribution.to_internal_repr(choice)) for choice in distribution.choices}))
             )
-    except ValueError:  # wider than a double, or more whole numbers than 64 bits hold
+    except (ValueError, OverflowError):  # wider than a double, or more whole numbers than 64 bits hold
         pass
     return None
 
@@ -108,8 +111,9 @@ def _code(distribution: Any, value: Any) -> Code | None:
         return whole if whole == value and (whole - distribution.low) % distribution.step == 0 else None
     if distribution.step is None:
         return float(internal)
-    steps = (internal - distribution.low) / distribution.step
-    return round(steps) if abs(steps - round(steps)) < ON_GRID else None
+    steps = round((internal - distribution.low) / distribution.step)
+    allowed = ON_GRID * distribution.step + ROUNDINGS * np.spacing(abs(internal))
+    return steps if abs(internal - _value(distribution, steps)) <= allowed else None
 
 
 def _value(distribution: Any, code: Code) -> Any:
@@ -117,5 +121,5 @@ def _value(distribution: Any, code: Code) -> Any:
         return distribution.choices[int(code)]
     if isinstance(distribution, distributions.IntDistribution) or distribution.step is None:
         return code
-    low, step = Decimal(repr(distribution.low)), Decimal(repr(distribution.step))
-    return min(float(low + int(code) * step), distribution.high)
+    value: float = code * distribution.step + distribution.low
+    return min(value, distribution.high)

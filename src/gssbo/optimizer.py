@@ -547,9 +547,10 @@ class Optimizer(Ledger):
     def result(self) -> OptimizeResult:
         """What was found so far, in SciPy's form.
 
-        Fields: `x`, `fun` (best observed), `x_model`, `fun_model`, `fun_model_std` (best by the model), `nfev`
-        (observations told), `x_iters` (n points), `func_vals` (n,) with NaN where an evaluation failed, `n_failed`,
-        `retained`, `M`, `switched_at`, `timings` (seconds). The best are None before there is a value.
+        Fields: `x`, `fun` (best observed), `x_model`, `fun_model`, `fun_model_std` (best by the model), `maximize`
+        (whether larger is better), `nfev` (observations told), `x_iters` (n points), `func_vals` (n,) with NaN where an
+        evaluation failed, `n_failed`, `retained`, `M`, `switched_at`, `timings` (seconds). The best are None before
+        there is a value, those by the model also where there is no model.
         """
         with self._lock:
             observed, model = self.best(), self.best("model")
@@ -559,6 +560,7 @@ class Optimizer(Ledger):
                 x_model=model.x,
                 fun_model=model.y,
                 fun_model_std=model.std,
+                maximize=self.maximize,
                 nfev=self.n_told,
                 n_failed=self.n_failed,
                 x_iters=self.X,

@@ -223,3 +223,30 @@ def test_parameters_are_checked(mixed):
         plot_slices(mixed, "lr")
     with pytest.raises(ValueError, match=r"^parameters must be a list of numbers or names, got \[\]$"):
         plot_slices(mixed, [])
+
+
+# ---- directions
+
+
+def test_a_result_says_what_its_best_value_is():
+    down, up = (gssbo.minimize(lambda x: x[0], [(-1, 1)], n_evals=6, maximize=flag, rng=0) for flag in (False, True))
+    assert (down.maximize, up.maximize) == (False, True)
+    for run in (up, [up], {"a": up}, {"a": [up], "values": up.func_vals}):
+        line = plot_convergence(run).axes[0].lines[0]
+        np.testing.assert_array_equal(line.get_ydata(), np.maximum.accumulate(up.func_vals))
+    line = plot_convergence(down).axes[0].lines[0]
+    np.testing.assert_array_equal(line.get_ydata(), np.minimum.accumulate(down.func_vals))
+    line = plot_convergence(up, maximize=False).axes[0].lines[0]  # whoever asks for it
+    np.testing.assert_array_equal(line.get_ydata(), np.minimum.accumulate(up.func_vals))
+    running = gssbo.Optimizer([(0, 1)], maximize=True)
+    running.tell([0.5], 1.0)
+    for mixed in ([down, up], {"down": down, "up": up}, {"down": [down], "up": running}):
+        with pytest.raises(ValueError, match=r"^runs must be all minimised or all maximised"):
+            plot_convergence(mixed)
+    with pytest.raises(ValueError, match=r"^maximize must be"):
+        plot_convergence(up, maximize="yes")
+
+
+def test_convergence_of_no_runs_is_refused():
+    with pytest.raises(ValueError, match=r"^runs must hold at least one run, got \{\}$"):
+        plot_convergence({})

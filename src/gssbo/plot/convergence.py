@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gssbo._typing import FloatArray
-from gssbo._validation import check_real
+from gssbo._validation import check_flag, check_real
 from gssbo.plot.canvas import COLORS, GREY, check_kind, new_figure, thinned, tidy
 
 __all__ = ["plot_convergence"]
@@ -29,7 +29,7 @@ def plot_convergence(
     optimum : float, optional
         Best value there is: the regret is drawn then, on a logarithmic axis where it is above 0.
     maximize : bool, optional
-        Whether larger is better; by default what an optimizer says, else smaller.
+        Whether larger is better; by default what optimizers and results say, and smaller where nobody does.
     value_name : str
         What is observed, with its unit.
 
@@ -42,7 +42,8 @@ def plot_convergence(
     MissingDependencyError
         If matplotlib is not installed (extra "plot").
     ValueError
-        If `runs` is something else (a path is: open the journal first), or there is no run with a value.
+        If `runs` is something else (a path is: open the journal first), there is no run, or one without a value, or
+        some of the runs minimise and others maximise.
 
     Examples
     --------
@@ -52,7 +53,9 @@ def plot_convergence(
     """
     best = None if optimum is None else check_real("optimum", optimum)
     groups = {str(name): _runs(found) for name, found in runs.items()} if _is_dict(runs) else {"": _runs(runs)}
-    up = maximize if maximize is not None else any(getattr(run, "maximize", False) for run in _flat(runs))
+    if not groups:
+        raise ValueError(f"runs must hold at least one run, got {runs!r}")
+    up = _direction(_flat(runs), None if maximize is None else check_flag("maximize", maximize))
     figure = new_figure(6.4, 4.2)
     axes = figure.add_subplot()
     low = np.inf
@@ -92,6 +95,14 @@ def _flat(runs: Any) -> list[Any]:
     if _is_dict(runs):
         return [run for found in runs.values() for run in _flat(found)]
     return list(runs) if isinstance(runs, Sequence) else [runs]
+
+
+def _direction(runs: list[Any], asked: bool | None) -> bool:
+    """Whether larger is better: as asked, else as those say that know."""
+    said = {bool(run.maximize) for run in runs if hasattr(run, "maximize")}
+    if len(said) > 1:
+        raise ValueError("runs must be all minimised or all maximised, got some of each: draw them one by one")
+    return any(said) if asked is None else asked
 
 
 def _runs(found: Any) -> list[FloatArray]:

@@ -587,3 +587,28 @@ def test_regressor_says_what_is_wrong():
         GaussianProcessRegressor().predict(X)
     with pytest.raises(NotFittedError):
         GaussianProcessRegressor().sample_y(X)
+
+
+# ---- ends that are whole numbers, fits that are refused
+
+
+@pytest.mark.parametrize(
+    ("frozen", "low", "high"),
+    [
+        (stats.randint(2**53 + 1, 2**53 + 4), 2**53 + 1, 2**53 + 3),
+        (stats.randint(2**60 + 1, 2**60 + 3), 2**60 + 1, 2**60 + 2),
+        (stats.randint(0, 5, loc=3), 3, 7),
+        (stats.randint(0, 5, -2), -2, 2),
+        (stats.randint(low=1.0, high=4.0), 1, 3),
+    ],
+)
+def test_the_ends_of_whole_numbers_are_those_of_the_distribution(frozen, low, high):
+    assert CandidateSpace({"n": frozen}).parameters == {"n": gssbo.Integer(low, high)}
+
+
+@pytest.mark.parametrize(
+    "frozen", [stats.randint(0, 5, loc=0.5), stats.randint(0.5, 5.5), stats.randint(0, np.inf), stats.randint(5, 5)]
+)
+def test_a_randint_of_other_numbers_is_refused(frozen):
+    with pytest.raises(ValueError, match=r"^param_distributions\['n'\] must be .*(whole numbers|low <= high)"):
+        CandidateSpace({"n": frozen})

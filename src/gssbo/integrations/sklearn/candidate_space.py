@@ -133,11 +133,24 @@ def _interval(frozen: Any) -> Parameter | None:
     kind = frozen.dist.name
     if kind not in ("uniform", "randint", "loguniform", "reciprocal") or np.shape(frozen.support()) != (2,):
         return None
+    if kind == "randint":
+        return Integer(*_whole_ends(frozen))
     low, high = (float(end) for end in frozen.support())
     if kind == "uniform":
         return Real(low, high)
-    if kind == "randint":
-        return Integer(int(low), int(high))
     if low > 0.0 and math.isclose(frozen.median(), math.sqrt(low * high)):
         return Real(low, high, log=True)
     return None
+
+
+def _whole_ends(frozen: Any) -> tuple[int, int]:
+    """The ends of a `randint`, from its arguments: its support is in doubles, which leave whole numbers out."""
+
+    def ends(low: Any, high: Any, loc: Any = 0) -> tuple[Any, Any, Any]:
+        return low, high, loc
+
+    given = ends(*frozen.args, **frozen.kwds)
+    if any(end % 1 != 0 for end in given):
+        raise ValueError(f"the distribution 'randint' must have whole numbers as low, high and loc, got {given}")
+    low, high, loc = map(int, given)
+    return low + loc, high - 1 + loc

@@ -612,3 +612,29 @@ def test_the_ends_of_whole_numbers_are_those_of_the_distribution(frozen, low, hi
 def test_a_randint_of_other_numbers_is_refused(frozen):
     with pytest.raises(ValueError, match=r"^param_distributions\['n'\] must be .*(whole numbers|low <= high)"):
         CandidateSpace({"n": frozen})
+
+
+@pytest.mark.parametrize(
+    ("change", "X", "y", "message"),
+    [
+        ({"rule": "best"}, None, None, "^rule must be"),
+        ({"threads": 0}, None, None, "^threads must be"),
+        ({"normalize_y": "no"}, None, None, "^normalize_y must be"),
+        ({"random_state": "x"}, None, None, "random_state"),
+        ({"lengthscale": [1.0, 2.0, 3.0]}, None, None, "^lengthscale must be"),
+        ({}, [[1.0], [np.nan]], [1.0, 2.0], "X contains NaN"),
+        ({}, [[1.0], [2.0]], ["a", "b"], "^y must be an array of real numbers"),
+        ({}, [[1.0], [2.0]], np.array(["a", 1.0], dtype=object), "^y must be an array of real numbers"),
+        ({}, [[1.0], [2.0]], np.array([0, 1], dtype="M8[s]"), "^y must be an array of real numbers"),
+    ],
+)
+def test_a_fit_that_is_refused_leaves_the_fitted_model(change, X, y, message):
+    inputs, values = waves(30)
+    model = GaussianProcessRegressor(random_state=0).fit(inputs, values)
+    before, noted = model.predict(inputs[:5]), set(vars(model))
+    model.set_params(**change)
+    others = np.random.default_rng(0).random((8, 7)) if X is None else X
+    with pytest.raises(ValueError, match=message):
+        model.fit(others, np.arange(8.0) if y is None else y)
+    np.testing.assert_array_equal(model.predict(inputs[:5]), before)
+    assert set(vars(model)) == noted

@@ -8,7 +8,7 @@ import numpy as np
 
 from gssbo._optional import import_optional
 from gssbo._typing import ArrayLike, FloatArray, IndexArray
-from gssbo._validation import check_choice, check_flag, check_integer
+from gssbo._validation import check_array, check_choice, check_flag, check_integer
 from gssbo.gp import GaussianProcess
 from gssbo.integrations.sklearn.random_state import generator
 from gssbo.responses import standardize
@@ -113,7 +113,6 @@ class GaussianProcessRegressor(base.RegressorMixin, base.BaseEstimator):  # type
 
     def fit(self, X: Any, y: Any) -> GaussianProcessRegressor:
         """Fit to observations X (n, d) and y (n,)."""
-        X, y = validation.validate_data(self, X, y, dtype=np.float64, y_numeric=True)
         rule = check_choice("rule", self.rule, RULES)
         size = None if self.subset_size is None else check_integer("subset_size", self.subset_size, at_least=2)
         rng = generator(self.random_state)
@@ -132,8 +131,13 @@ class GaussianProcessRegressor(base.RegressorMixin, base.BaseEstimator):  # type
             threads=self.threads,
             rng=rng,
         )
+        normalize = check_flag("normalize_y", self.normalize_y)
+        given = X, y
+        if np.asarray(y).dtype.kind in "OUSmM":  # scikit-learn's errors about these do not name y
+            check_array("y", y)
+        X, y = validation.check_X_y(X, y, dtype=np.float64, y_numeric=True, estimator=self)
         z, mean, std = np.ascontiguousarray(y), 0.0, 1.0
-        if check_flag("normalize_y", self.normalize_y):
+        if normalize:
             z, mean, std = standardize(y)  # all of y gives the scale, not what is retained
         retained: IndexArray = np.arange(len(X))
         if size is None or len(X) <= size:
@@ -144,6 +148,8 @@ class GaussianProcessRegressor(base.RegressorMixin, base.BaseEstimator):  # type
             retained = np.sort(select_subset(gp, X, size, y=z, rule=rule, rng=rng))
             gp.condition(np.ascontiguousarray(X[retained]), z[retained], optimize=False, rng=rng)
         gp.y_mean_, gp.y_std_ = mean, std
+        # Number and names of the columns, last of all: a fit that is refused leaves the model fitted before as it was.
+        validation.validate_data(self, *given, skip_check_array=True)
         self.gp_ = gp
         self.noise_std_ = float(std * np.sqrt(gp.noise_))
         self.retained_ = retained

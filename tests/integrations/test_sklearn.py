@@ -638,3 +638,16 @@ def test_a_fit_that_is_refused_leaves_the_fitted_model(change, X, y, message):
         model.fit(others, np.arange(8.0) if y is None else y)
     np.testing.assert_array_equal(model.predict(inputs[:5]), before)
     assert set(vars(model)) == noted
+
+
+@pytest.mark.filterwarnings("ignore:One or more of the test scores:UserWarning")
+@pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")  # scikit-learn's, of their spread
+def test_an_infinite_score_is_a_failure_for_the_search_and_the_best_for_scikit_learn():
+    def score(model, X, y):
+        return float("inf") if model.x == 2 else float(-model.x)
+
+    found = search(Script(), {"x": [0, 2, 4]}, scoring=score, n_iter=3, cv=2).fit(*IRIS)
+    assert found.best_params_ == {"x": 2} and found.best_score_ == np.inf
+    assert found.optimizer_.n_failed == 1 and found.optimizer_.best_y == 0.0
+    theirs = GridSearchCV(Script(), {"x": [0, 2, 4]}, scoring=score, cv=2).fit(*IRIS)
+    assert theirs.best_params_ == found.best_params_

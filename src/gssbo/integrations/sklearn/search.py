@@ -59,7 +59,9 @@ class GSSBOSearchCV(model_selection._search.BaseSearchCV):  # type: ignore[misc]
         Keyword arguments of `gssbo.Optimizer`: `n_init`, `subset_size`, `method`, ...; but not `bounds`, `constraints`,
         `journal`, `maximize` and `rng`.
     scoring, n_jobs, cv, verbose, pre_dispatch, error_score, return_train_score
-        As for `RandomizedSearchCV`. A candidate whose score is NaN counts as one that failed.
+        As for `RandomizedSearchCV`. For the search, a candidate whose score is NaN or infinite counts as one that
+        failed: no model has room for it. What is best of all is scikit-learn's to say, and to it +inf is the best
+        score there is, as in its own searches; a warning says how many scores are not finite.
     refit : bool, str or callable
         As for `RandomizedSearchCV`; with several metrics the name of the one to optimise, and nothing else.
     random_state : None, int, RandomState or Generator

@@ -24,6 +24,7 @@ from gssbo.diagnostics.bounds import Norms
 from gssbo.exceptions import NotFittedError
 from gssbo.kernels import Kernel
 from gssbo.selection import RULES
+from gssbo.selection.rules import DRAWING
 
 KERNELS = ["matern52", "matern32", "rbf"]
 CLOSE = 1e-8  # relative, to the largest value of what is compared
@@ -750,9 +751,6 @@ def test_trust_with_equal_responses():
 # ---- the paper's table
 
 
-DRAWING = ("random", "kmeans++", "topk-random")
-
-
 def test_residual_table():
     case = Case(37, "matern52", d=2, noise=1e-2)
     rows = residual_table(
@@ -978,3 +976,21 @@ def test_diagnosing_too_early_or_wrongly():
     with pytest.raises(ValueError, match="candidates must have 1 columns"):
         opt.diagnostics(candidates=[[0.0, 1.0]])
     assert opt.diagnostics().trusted
+
+
+def test_a_rule_that_draws_does_so_however_often_its_draws_coincide():
+    """One of two: the second draw is the first again every other time."""
+    X, y = np.array([[0.0], [0.5], [1.0]]), np.array([0.0, 1.0, 0.5])
+    kernel = Kernel("matern52", np.array([0.3]), 1.0)
+    for seed in range(4):
+        rows = residual_table(kernel, X, y, 2, rules=list(RULES), forced=[0], draws=7, noise=0.1, rng=seed)
+        assert {row.rule: row.draws for row in rows} == {rule: 7 if rule in DRAWING else 1 for rule in RULES}
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_the_rules_that_draw_are_named(rule):
+    rng = np.random.default_rng(0)
+    X, y = rng.random((40, 2)), rng.standard_normal(40)
+    gp = GaussianProcess(lengthscale=0.3, fit_hyperparameters=False).fit(X, y)
+    subsets = {tuple(np.sort(select_subset(gp, X, 10, y=y, rule=rule, rng=seed))) for seed in range(5)}
+    assert (len(subsets) > 1) == (rule in DRAWING)

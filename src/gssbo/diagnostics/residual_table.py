@@ -27,7 +27,7 @@ from gssbo.diagnostics.shared import shared_by
 from gssbo.embedding import Embedding
 from gssbo.gp import GaussianProcess
 from gssbo.kernels import Kernel
-from gssbo.selection.rules import RULES
+from gssbo.selection.rules import DRAWING, RULES
 from gssbo.selection.subset import select
 
 __all__ = ["ResidualRow", "residual_table"]
@@ -48,7 +48,7 @@ class ResidualRow(NamedTuple):
     mean_gap: float
     """sup |mu_D - mu_U| over candidates and pool."""
     draws: int
-    """Subsets averaged over: 1 where the rule always gives the same."""
+    """Subsets averaged over: 1 for a rule that does not draw."""
 
 
 def residual_table(
@@ -129,12 +129,8 @@ def residual_table(
     rows = []
     for name in names:
         measured: list[tuple[float, ...]] = []
-        first = None
-        while len(measured) < most:
+        for _ in range(most if name in DRAWING else 1):
             chosen = select(embedding, count, rule=name, forced=members, y=responses, rng=generator)
-            if first is not None and np.array_equal(chosen, first):
-                break  # a rule that draws nothing
-            first = chosen if first is None else first
             gap = PosteriorGap(model, pool, responses, chosen, noise=noise, noise_std=noise_std, candidates=candidates)
             mean_gap = gap.largest_mean_gap / gap.scale
             measured.append((gap.residual_norm, gap.rho, gap.score_norm, gap.inverse_norm, mean_gap))

@@ -174,3 +174,6 @@ PIVOTED: frozenset[str] = frozenset({"residual", "variance", "residual-ratio"})
 
 RESPONSIVE: frozenset[str] = frozenset({"scalar", "residual", "residual-ratio", "topk-random"})
 """Rules that look at the responses."""
+
+DRAWING: frozenset[str] = frozenset({"random", "kmeans++", "topk-random"})
+"""Rules that draw: another subset from another generator."""

@@ -994,3 +994,28 @@ def test_the_rules_that_draw_are_named(rule):
     gp = GaussianProcess(lengthscale=0.3, fit_hyperparameters=False).fit(X, y)
     subsets = {tuple(np.sort(select_subset(gp, X, 10, y=y, rule=rule, rng=seed))) for seed in range(5)}
     assert (len(subsets) > 1) == (rule in DRAWING)
+
+
+@pytest.mark.parametrize("tolerance", [0.1, 100.0])
+def test_trust_in_responses_as_large_as_doubles_go(tolerance):
+    """Gaps beyond the largest double count as that large."""
+    rng = np.random.default_rng(0)
+    X, signs = rng.random((60, 2)), np.sign(rng.standard_normal(60))
+    options = {"lengthscale": 0.3, "noise": 1e-4, "fit_hyperparameters": False}
+    kept = np.arange(15)
+    plain, huge = (
+        trust(GaussianProcess(**options).fit(X[kept], f * signs[kept]), X, f * signs, kept, tolerance=tolerance)
+        for f in (1.0, 8e307)
+    )
+    assert plain.largest_gap > 2.5  # so that it is beyond
+    assert huge.largest_gap == np.finfo(float).max and 0.0 < huge.typical_gap < huge.largest_gap
+    assert huge.verdict == plain.verdict and huge.size_to_trust == plain.size_to_trust
+    assert 0.0 <= huge.missed <= 1.0 and 15 < huge.size_to_halve <= 60
+    assert "inf" not in str(huge) and "nan" not in str(huge)
+
+
+def test_an_optimizer_of_huge_values_is_diagnosed():
+    X = np.random.default_rng(0).random((160, 2))
+    opt = Optimizer([(0.0, 1.0)] * 2, rng=0)
+    opt.tell(X, 8e307 * np.sign(X[:, 0] - 0.5))
+    assert opt.diagnostics(rng=0).verdict in ("close", "covered", "misleading")

@@ -34,6 +34,7 @@ __all__ = ["Trust", "trust", "trust_in_space"]
 
 REACH = 2.0  # posterior standard deviations that should hold the full-data mean
 MISSES = 0.05  # share of the points where they may not
+LARGEST = float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,7 +64,7 @@ class Trust:
     spread: float
     """Standard deviation of the pool's responses, in units of y; 1 where they are all equal."""
     largest_gap: float
-    """Largest |mu_D - mu_U| found, in units of y."""
+    """Largest |mu_D - mu_U| found, in units of y, at most the largest double."""
     typical_gap: float
     """Its root mean square over the points, in units of y."""
     missed: float
@@ -208,9 +209,12 @@ def trust(
     if len(order) == 0:
         nothing = Growth(np.array([n]), np.zeros(1), np.zeros(1))
         return Trust(gap, pool, n, rule, limit, spread, 0.0, 0.0, 0.0, gap.points[0], nothing, n, n)
-    found = gap.everywhere()
-    away = np.abs(found.mean_gap)
-    grown = gap.growth()
+    found, grown = gap.everywhere(), gap.growth()
+    # Gaps of responses near the largest double may be beyond it, and so may what they are compared with.
+    grown = grown._replace(mean_gap=np.minimum(grown.mean_gap, LARGEST))
+    away = np.minimum(np.abs(found.mean_gap), LARGEST)
+    close = min(limit * spread, LARGEST)
+    largest = float(away.max())
     return Trust(
         gap=gap,
         pool=pool,
@@ -218,13 +222,13 @@ def trust(
         rule=rule,
         tolerance=limit,
         spread=spread,
-        largest_gap=gap.largest_mean_gap,
-        typical_gap=root_mean_square(found.mean_gap, np.zeros_like(away)),
-        missed=float(np.mean((away > limit * spread) & (away > REACH * found.subset_std))),
+        largest_gap=largest,
+        typical_gap=root_mean_square(away, np.zeros_like(away)),
+        missed=float(np.mean((away > close) & (away / REACH > found.subset_std))),
         worst=gap.points[int(away.argmax())].copy(),
         growth=grown,
-        size_to_halve=grown.size_for(0.5 * gap.largest_mean_gap),
-        size_to_trust=grown.size_for(limit * spread),
+        size_to_halve=grown.size_for(0.5 * largest),
+        size_to_trust=grown.size_for(close),
     )
 
 

@@ -686,9 +686,10 @@ def test_verdicts():
     close, covered, misleading = trusted(), trusted(size=7), trusted(size=4)
     assert [each.verdict for each in (close, covered, misleading)] == ["close", "covered", "misleading"]
     assert [each.trusted for each in (close, covered, misleading)] == [True, True, False]
-    assert str(close).startswith("trust it: M = 12 of 40; mean off by up to 0.0")
-    assert str(covered).startswith("trust its intervals, not its mean: M = 7 of 40")
-    assert str(misleading).startswith("do not trust it: M = 4 of 40")
+    compared = "mean off theirs, under the same hyperparameters, by up to "
+    assert str(close).startswith(f"close: M = 12 of 40; {compared}0.0")
+    assert str(covered).startswith(f"covered: M = 7 of 40; {compared}")
+    assert str(misleading).startswith(f"misleading: M = 4 of 40; {compared}")
     for each in (close, covered, misleading):
         assert "\n" not in str(each) and repr(each) == f"Trust({str(each)!r})"
         seen = each.gap.everywhere()
@@ -721,7 +722,7 @@ def test_trust_with_nothing_discarded():
     found = trust(kernel, X, X[:, 0], np.arange(6), noise=0.1, max_pool=3)
     assert found.verdict == "close" and found.largest_gap == found.missed == 0.0
     assert found.size_to_halve == found.size_to_trust == found.size == 6
-    assert str(found) == "trust it: all 6 observations are retained, the posterior is the full-data one"
+    assert str(found) == "close: all 6 observations are retained, the posterior is the full-data one"
 
 
 def test_trust_against_a_sample():

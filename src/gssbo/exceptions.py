@@ -8,7 +8,6 @@ __all__ = [
     "JournalWarning",
     "MissingDependencyError",
     "NotFittedError",
-    "NumericalWarning",
     "SpaceExhausted",
 ]
 
@@ -27,10 +26,6 @@ class SpaceExhausted(RuntimeError):
 
 class InfeasibleError(ValueError):
     """No point that meets the constraints was found; the message says how many were tried."""
-
-
-class NumericalWarning(UserWarning):
-    """A computation went on with a documented fallback."""
 
 
 class JournalError(ValueError):

@@ -15,6 +15,7 @@ import numpy as np
 import scipy
 
 from gssbo._core import _linalg
+from gssbo._parallel import usable_processors
 
 __all__ = ["describe", "extras"]
 
@@ -59,7 +60,7 @@ def describe() -> dict[str, Any]:
         "instruction_set": _linalg.simd_name(),
         "cpu": _cpu(),
         "cores": os.cpu_count(),
-        "usable_cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "usable_cores": usable_processors(),
         "blas": [_blas(module) for module in (np, scipy)],
         "thread_pools": _thread_pools(),
         "optional": {package: _version(package) for package in extras()},

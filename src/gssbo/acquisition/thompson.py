@@ -20,9 +20,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gssbo._core import _linalg
 from gssbo._typing import FloatArray
 from gssbo._validation import check_integer
+from gssbo.factor import product
 from gssbo.gp import GaussianProcess
 from gssbo.surrogate import Surrogate
 
@@ -75,22 +75,12 @@ class ThompsonSampling:
         weights = rng.standard_normal(q) * np.sqrt(2.0 * gp.variance_ / q)
 
         def prior(points: FloatArray) -> FloatArray:
-            return _blocks(lambda block: np.cos(_product(block, frequencies) + phases), points, weights)
+            return _blocks(lambda block: np.cos(product(block.T, frequencies.T) + phases), points, weights)
 
         noise_variance = gp.noise_ * gp.noise_factors_ + gp.fit_info_["jitter"] + gp.known_noise_
         noise = np.sqrt(noise_variance) * rng.standard_normal(len(gp.X_train_))
         update = gp.solve(gp.y_train_ - prior(gp.X_train_) - noise)
         return prior(candidates) + _blocks(lambda block: gp.kernel_(block, gp.X_train_), candidates, update)
-
-
-def _product(A: FloatArray, B: FloatArray) -> FloatArray:
-    """A B^T for A (m, d), B (q, d), by the core, so that it does not depend on the BLAS threads."""
-    m, q, d = len(A), len(B), A.shape[1]
-    left, right = np.zeros((d, _linalg.padded(m))), np.zeros((d, _linalg.padded(q)))
-    left[:, :m], right[:, :q] = -A.T, B.T
-    out = np.zeros((m, _linalg.padded(q)))
-    _linalg.subtract_product(m, q, d, left, right, out)
-    return out[:, :q]
 
 
 def _blocks(features: Callable[[FloatArray], FloatArray], points: FloatArray, weights: FloatArray) -> FloatArray:

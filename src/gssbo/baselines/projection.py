@@ -14,7 +14,7 @@ from gssbo._core import _linalg
 from gssbo._typing import FloatArray
 from gssbo.kernels import Kernel
 
-__all__ = ["product", "projected"]
+__all__ = ["projected"]
 
 
 def projected(kernel: Kernel, Z: FloatArray, U: FloatArray, points: FloatArray) -> FloatArray:
@@ -24,13 +24,3 @@ def projected(kernel: Kernel, Z: FloatArray, U: FloatArray, points: FloatArray) 
     phi[:, :size] = kernel(Z, points)
     _linalg.solve_transposed(m, size, U, phi)
     return phi
-
-
-def product(A: FloatArray, B: FloatArray) -> FloatArray:
-    """A^T B (p, q) of A (k, p), B (k, q), by the core, so that it does not depend on the BLAS threads."""
-    (k, p), q = A.shape, B.shape[1]
-    left, right = np.zeros((k, _linalg.padded(p))), np.zeros((k, _linalg.padded(q)))
-    left[:, :p], right[:, :q] = -A, B
-    out = np.zeros((p, right.shape[1]))
-    _linalg.subtract_product(p, q, k, left, right, out)
-    return out[:, :q].copy()

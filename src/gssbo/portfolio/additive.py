@@ -43,6 +43,7 @@ POWERS = (1.0, 0.5, 0.0)
 BETAS = (0.0, 0.5, 1.0, 2.0)
 GRID, RANDOM = 129, 32
 GRID_AGAIN, RANDOM_AGAIN = 33, 16  # for a further point of a batch, from the same model
+ELITE = 300  # observations in the elite
 REFIT = 10
 
 
@@ -72,12 +73,10 @@ class Additive:
         d.
     foreign : int
         Origin that the elite leaves out, but for the best observation of all.
-    size : int
-        Observations in the elite.
     """
 
-    def __init__(self, dim: int, foreign: int, *, size: int = 300) -> None:
-        self._dim, self._foreign, self._size = dim, foreign, size
+    def __init__(self, dim: int, foreign: int) -> None:
+        self._dim, self._foreign = dim, foreign
         self._share = 0.3  # of the coordinates that change
         self._fit: _Fit | None = None
         self._age = 0  # views since the first
@@ -121,7 +120,7 @@ class Additive:
         keep = view.origin != self._foreign
         keep[view.best] = True
         seen = view.only(keep)
-        elite = np.argsort(-seen.y, kind="stable")[: self._size]
+        elite = np.argsort(-seen.y, kind="stable")[:ELITE]
         if len(elite) < 4:
             return None
         X, y = np.ascontiguousarray(seen.X[elite]), seen.y[elite]

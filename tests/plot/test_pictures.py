@@ -250,3 +250,17 @@ def test_a_result_says_what_its_best_value_is():
 def test_convergence_of_no_runs_is_refused():
     with pytest.raises(ValueError, match=r"^runs must hold at least one run, got \{\}$"):
         plot_convergence({})
+
+
+def test_parameters_are_whole_numbers_of_any_type(mixed):
+    for given in ([np.int64(1), 0], np.array([1, 0]), (np.uint8(1), "lr"), np.array(["n", "lr"])):
+        assert [axes.get_xlabel() for axes in plot_slices(mixed, given).axes] == ["n", "lr"]
+        axes = plot_retained(mixed, given).axes[0]
+        assert (axes.get_xlabel(), axes.get_ylabel()) == ("n", "lr")
+    for wrong in ([True, 0], [np.True_, 0], np.array([True, False]), [1.0, 0], [-1, 0]):
+        for draw in (plot_slices, plot_retained):
+            with pytest.raises(ValueError, match=r"^parameters must be 0 to 3, or one of lr, n, act, fixed, got "):
+                draw(mixed, wrong)
+    for wrong in (np.array(1), b"ab", 1):
+        with pytest.raises(ValueError, match=r"^parameters must be a list of numbers or names, got "):
+            plot_slices(mixed, wrong)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gssbo.plot.canvas import (
     BLUE,
@@ -23,7 +25,7 @@ from gssbo.plot.canvas import (
 __all__ = ["parameter_index", "plot_retained"]
 
 
-def plot_retained(optimizer: Any, parameters: tuple[int | str, int | str] = (0, 1)) -> Any:
+def plot_retained(optimizer: Any, parameters: Sequence[int | str] | NDArray[Any] = (0, 1)) -> Any:
     """Draw all observations and the retained ones on two parameters.
 
     Parameters
@@ -56,12 +58,12 @@ def plot_retained(optimizer: Any, parameters: tuple[int | str, int | str] = (0, 
     if check_optimizer(optimizer).n_told == 0:
         raise ValueError("optimizer must have been told something, got one with an empty history")
     space, rows, y = optimizer.space, optimizer._history.X, optimizer.y
-    given: Any = parameters
+    given: Any = parameters.tolist() if isinstance(parameters, np.ndarray) else parameters
     pair = isinstance(given, tuple | list) and len(given) == 2
     check_kind("parameters", given, pair, "a pair of numbers or names")
-    first = parameter_index(space, parameters[0])
+    first = parameter_index(space, given[0])
     alone = space.n_parameters == 1
-    second = first if alone else parameter_index(space, parameters[1])
+    second = first if alone else parameter_index(space, given[1])
     across = numbers(space, rows, first)
     up = y if alone else numbers(space, rows, second)
     retained = optimizer.retained
@@ -97,7 +99,7 @@ def _count(what: str, n: int, shown: int) -> str:
     return f"{what} ({n:,})" if shown == n else f"{what} ({shown:,} of {n:,} drawn)"
 
 
-def parameter_index(space: Any, parameter: int | str) -> int:
+def parameter_index(space: Any, parameter: Any) -> int:
     """Number of a parameter from 0, by its number or name.
 
     Raises
@@ -108,7 +110,8 @@ def parameter_index(space: Any, parameter: int | str) -> int:
     names = list(space.names) if space.names is not None else []
     if parameter in names:
         return names.index(parameter)
-    if isinstance(parameter, int) and 0 <= parameter < space.n_parameters:
-        return parameter
+    whole = isinstance(parameter, int | np.integer) and not isinstance(parameter, bool)
+    if whole and 0 <= parameter < space.n_parameters:
+        return int(parameter)
     allowed = f"0 to {space.n_parameters - 1}" + (f", or one of {', '.join(map(str, names))}" if names else "")
     raise ValueError(f"parameters must be {allowed}, got {parameter!r}")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gssbo.plot.canvas import BLUE, ORANGE, check_kind, check_optimizer, label, new_figure, numbers, scale_axis, tidy
 from gssbo.plot.retained import parameter_index
@@ -17,7 +18,7 @@ N_POINTS = 201
 MOST_PANELS = 24
 
 
-def plot_slices(optimizer: Any, parameters: Sequence[int | str] | None = None, *, at: Any = None) -> Any:
+def plot_slices(optimizer: Any, parameters: Sequence[int | str] | NDArray[Any] | None = None, *, at: Any = None) -> Any:
     """Draw posterior mean and two standard deviations along parameters, the others held where the best point has them.
 
     Parameters
@@ -55,10 +56,10 @@ def plot_slices(optimizer: Any, parameters: Sequence[int | str] | None = None, *
     if parameters is None:
         chosen = list(range(min(space.n_parameters, MOST_PANELS)))
     else:
-        given: Any = parameters
-        several = isinstance(given, Sequence) and not isinstance(given, str) and len(given) > 0
+        given: Any = parameters.tolist() if isinstance(parameters, np.ndarray) else parameters
+        several = isinstance(given, Sequence) and not isinstance(given, str | bytes) and len(given) > 0
         check_kind("parameters", given, several, "a list of numbers or names")
-        chosen = [parameter_index(space, each) for each in parameters]
+        chosen = [parameter_index(space, each) for each in given]
     point = optimizer.best("model").x if at is None else at
     if point is None:
         raise ValueError("optimizer must have been told a value, got one without")

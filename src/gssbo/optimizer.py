@@ -381,6 +381,7 @@ class Optimizer(Ledger):
         Asking again gives the same suggestions. Where it does not (another version, another machine) the recorded ones
         stand, and nothing is asked again from there on: the model sees what was told when it is next asked.
         """
+        spent = sum(entry.seconds or 0.0 for entry in entries)
         found = self._snapshots.restore(entries)
         if found is not None:
             index, (self.last_ask_seconds, self._iteration_seconds) = found
@@ -399,6 +400,7 @@ class Optimizer(Ledger):
                 self._pending.skip_to(entry.ids[0] or 0)
                 self._proposals.book(entry.rows)
         self._snapshots.resumed()
+        self.timings.begin_with(spent)  # not with what repeating took
         if not same:
             self._snapshots.need()
             warn(

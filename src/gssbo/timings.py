@@ -14,7 +14,8 @@ PARTS = ("refit", "embed", "select", "acquisition", "other")
 class Timings(Mapping[str, float]):
     """Cumulative seconds by part: refit, embed, select, acquisition, other.
 
-    `other` is what `total` holds beyond the four named parts. The objective is never included.
+    `other` is what `total` holds beyond the four named parts; with it goes what a run took before it was taken up from
+    a journal, which knows no parts. The objective is never included.
 
     Examples
     --------
@@ -60,6 +61,11 @@ class Timings(Mapping[str, float]):
             yield
         finally:
             self.total += time.perf_counter() - start
+
+    def begin_with(self, total: float) -> None:
+        """Forget the parts so far, and begin with a total."""
+        self._seconds = dict.fromkeys(PARTS[:-1], 0.0)
+        self.total = total
 
     def shares(self) -> dict[str, float]:
         """Percentages of the total by part; zeros before anything was timed."""

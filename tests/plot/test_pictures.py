@@ -264,3 +264,22 @@ def test_parameters_are_whole_numbers_of_any_type(mixed):
     for wrong in (np.array(1), b"ab", 1):
         with pytest.raises(ValueError, match=r"^parameters must be a list of numbers or names, got "):
             plot_slices(mixed, wrong)
+
+
+@pytest.mark.parametrize("n", [12, 130])  # without a snapshot, and with one
+def test_times_of_a_reopened_journal_are_those_of_the_run(tmp_path, n):
+    path, options = tmp_path / "run.jsonl", {"n_init": 8, "rng": 0, "threads": 1}
+    with gssbo.Optimizer([(0.0, 1.0)] * 2, journal=path, **options) as opt:
+        spent = 0.0
+        for _ in range(n):
+            x = opt.ask()
+            spent += opt.last_ask_seconds
+            opt.tell(x, float(x @ x))
+    with gssbo.Optimizer([(0.0, 1.0)] * 2, journal=path, **options) as again:
+        assert again.timings.total == pytest.approx(spent)
+        assert sum(again.timings.values()) == pytest.approx(again.timings.total)
+        before = again.timings.total
+        (text,) = (each.get_text() for each in plot_times(again).axes[0].texts)
+        assert text == f"  {before:.3g} s, {1e3 * before / n:.3g} ms an evaluation"
+        again.ask()
+        assert again.timings.total > before

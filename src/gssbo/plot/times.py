@@ -15,7 +15,7 @@ def plot_times(runs: Any) -> Any:
     Parameters
     ----------
     runs : Optimizer, OptimizeResult, or dict of those by name
-        The objective's time is not theirs.
+        The objective's time is not theirs. What a run took before it was taken up from a journal is drawn as other.
 
     Returns
     -------

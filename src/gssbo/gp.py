@@ -28,7 +28,7 @@ from gssbo._typing import ArrayLike, FloatArray, RngLike
 from gssbo._validation import as_generator, check_integer, check_matrix, check_vector
 from gssbo.kernels import KERNELS
 from gssbo.regressor import Regressor
-from gssbo.responses import standardize, unstandardize, without_gaps
+from gssbo.responses import known_noise, standardize, unstandardize, without_gaps
 
 __all__ = ["GaussianProcess", "standardize", "without_gaps"]
 
@@ -256,11 +256,12 @@ class GaussianProcess(Regressor):
         From those without it, all in units of y (m,); for observations that the model does not stand on. `noise_std`
         (m,) is their known noise beyond the fitted one.
         """
-        with np.errstate(over="ignore"):
-            noise = self.noise_ * self.y_std_**2 + (0.0 if noise_std is None else noise_std**2)
-        total = std**2 + noise
-        gain = np.divide(std**2, total, out=np.ones(len(y)), where=total > 0.0)
-        return mean + gain * (y - mean), std * np.sqrt(1.0 - gain)
+        variance = (std / self.y_std_) ** 2  # in units of it, as responses may be as large as floats go
+        total = variance + self.noise_
+        if noise_std is not None:
+            total += known_noise(noise_std, self.y_std_)
+        gain = np.divide(variance, total, out=np.ones(len(y)), where=total > 0.0)
+        return mean + 2.0 * (gain * (0.5 * y - 0.5 * mean)), std * np.sqrt(1.0 - gain)
 
     def posterior_bound(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Upper bounds on mean and standard deviation (m,), in units of z, without checks.

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gssbo import GaussianProcess, Optimizer
-from gssbo.ledger import Ledger
+from gssbo.ledger import Ledger, read_ledger
 from gssbo.pending import Suggestion
 from gssbo.space import Space
 
@@ -357,3 +357,43 @@ def test_an_id_may_be_an_array_of_one_number():
     opt.ask(2)
     opt.tell(id=np.array(1), y=2.0)
     assert [each.id for each in opt.pending] == [0]
+
+
+@pytest.mark.parametrize("id", [True, 1.0, "1", -1, np.bool_(True)], ids=repr)
+@pytest.mark.parametrize("call", ["tell", "forget"])
+@pytest.mark.parametrize("within", [False, True], ids=["id", "suggestion"])
+def test_a_wrong_id_is_refused_and_the_journal_stays_readable(tmp_path, id, call, within):
+    path = tmp_path / "run.jsonl"
+    with Optimizer([(0.0, 1.0)], rng=0, journal=path) as opt:
+        asked = opt.ask(2, ids=True)
+        before = path.read_bytes()
+        given = {"x": Suggestion(id, asked[1].x)} if within else {"id": id}
+        with pytest.raises(ValueError, match=r"id must be (an integer|at least 0), got"):
+            opt.tell(**given, y=1.0) if call == "tell" else opt.forget(**given)
+        assert path.read_bytes() == before and [each.id for each in opt.pending] == [0, 1]
+
+
+def test_ids_of_numpy_are_written_as_numbers(tmp_path):
+    path = tmp_path / "run.jsonl"
+    with Optimizer([(0.0, 1.0)], rng=0, journal=path) as opt:
+        asked = opt.ask(4, ids=True)
+        opt.forget(id=np.int64(1))
+        opt.forget(Suggestion(np.int64(2), asked[2].x))
+        opt.tell(Suggestion(np.int64(3), asked[3].x), 1.0)
+    assert [each.id for each in read_ledger(path).pending] == [0]
+
+
+def test_a_point_and_an_id_of_different_suggestions_are_refused():
+    opt = Optimizer([(0.0, 1.0)], rng=0)
+    opt.enqueue([[0.25], [0.25], [0.5]])
+    first, twin, other = opt.ask(3, ids=True)
+    for x in (first, first.x, [[0.25], [0.5]]):
+        with pytest.raises(ValueError, match="x and id must be of the same suggestion, got"):
+            opt.forget(x, id=other.id)
+    with pytest.raises(ValueError, match="x and id must be of the same suggestion, got"):
+        opt.tell(first, 1.0, id=other.id)
+    assert opt.n_told == 0 and len(opt.pending) == 3
+    opt.forget(first.x, id=twin.id)  # both are of that point
+    opt.forget(other, id=other.id)
+    assert [each.id for each in opt.pending] == [first.id]
+    opt.tell(first, 1.0, id=first.id)

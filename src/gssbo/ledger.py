@@ -16,7 +16,7 @@ from typing import Any, Self, cast
 import numpy as np
 
 from gssbo._typing import FloatArray
-from gssbo._validation import check_flag
+from gssbo._validation import check_flag, check_integer
 from gssbo.entry import Entry
 from gssbo.history import History
 from gssbo.journal import Journal, read_journal
@@ -89,8 +89,8 @@ class Ledger:
         Raises
         ------
         ValueError
-            If a shape, a bound, or a number is wrong, or an id was never asked or told with another value; nothing is
-            added then, not even the good rows.
+            If a shape, a bound, or a number is wrong, or an id was never asked, told with another value, or is not that
+            of the suggestion x; nothing is added then, not even the good rows.
         """
         self._tell(x, y, id=id, noise_std=noise_std, failed=failed)
 
@@ -272,21 +272,29 @@ class Ledger:
         Raises
         ------
         ValueError
-            If it is not pending.
+            If it is not pending, or its point and its id are not of the same.
         """
         with self._lock:
-            if x is None and id is None:
-                dropped = self._pending.ids
-            else:
-                number = x.id if isinstance(x, Suggestion) else id
-                if number is None:
-                    rows, _ = self.space.read("x", x)
-                    number = self._pending.match(rows[0]) if len(rows) == 1 else None
-                if number not in self._pending.ids:
-                    raise ValueError(f"x or id must be of a pending suggestion, got {x if id is None else id!r}")
-                dropped = [number]
+            dropped = self._pending.ids if x is None and id is None else [self._pending_number(x, id)]
             if dropped:
                 self._commit(Entry("forget", ids=tuple(dropped)))
+
+    def _pending_number(self, x: Any, id: Any) -> int:
+        """Number of the pending suggestion of a point, an id, or both: the oldest of a point's."""
+        pending = self._pending
+        numbers = pending.ids
+        if isinstance(x, Suggestion):
+            numbers = [check_integer("id", x.id, at_least=0)]
+        elif x is not None:
+            rows, _ = self.space.read("x", x)
+            points = [row.tobytes() for row in rows]
+            numbers = [number for number in pending.ids if [pending.row(number).tobytes()] == points]
+        number = next(iter(numbers), -1) if id is None else check_integer("id", id, at_least=0)
+        if number not in pending.ids:
+            raise ValueError(f"x or id must be of a pending suggestion, got {x if id is None else id!r}")
+        if number not in numbers:
+            raise ValueError(f"x and id must be of the same suggestion, got {x!r} and {id!r}")
+        return number
 
     @property
     def n_told(self) -> int:

@@ -85,9 +85,11 @@ def _points_and_ids(x: Any, id: Any) -> tuple[Any, list[int] | None]:
             raise ValueError("id must be of one suggestion at least, got none")
         if len(set(numbers)) < len(numbers):
             raise ValueError(f"id must hold each number once, got {numbers}")
+        if isinstance(x, Suggestion) and numbers != [x.id]:
+            raise ValueError(f"x and id must be of the same suggestion, got {x!r} and {id!r}")
         return (x.x if isinstance(x, Suggestion) else x), numbers
     if isinstance(x, Suggestion):
-        return x.x, [x.id]
+        return _points_and_ids(x.x, x.id)
     if isinstance(x, list | tuple) and any(isinstance(each, Suggestion) for each in x):
         for i, each in enumerate(x):
             if not isinstance(each, Suggestion):

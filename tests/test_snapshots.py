@@ -507,3 +507,85 @@ def test_a_compaction_that_fails_changes_nothing(journal, monkeypatch, step):
         compact(journal)
     monkeypatch.undo()
     assert journal.read_bytes() == before and os.listdir(journal.parent) == ["run.jsonl"]
+
+
+def broken_off(opt, monkeypatch):
+    """Have the optimizer draw for a suggestion that is not to be."""
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(opt, "_write", raising(KeyboardInterrupt))
+        opt.ask()
+
+
+def raising(error):
+    def raises(*arguments, **options):
+        raise error
+
+    return raises
+
+
+@pytest.mark.parametrize("trouble", ["encoding", "writing", "before", "closing"])
+@pytest.mark.parametrize("more", [0, 2])
+def test_one_that_a_suggestion_needs_is_owed_until_it_is_on_the_disk(tmp_path, monkeypatch, trouble, more):
+    path = tmp_path / "run.jsonl"
+    append, written = Journal.append, snapshots.encode
+
+    def refuse(self, entry):
+        if entry.kind == "snapshot":
+            raise JournalError("no space left")
+        append(self, entry)
+
+    def interrupted(*arguments):
+        monkeypatch.setattr(snapshots, "encode", written)  # once
+        raise KeyboardInterrupt
+
+    opt = gssbo.Optimizer(BOX, method="box", rng=0, journal=path)
+    run(opt, 30)
+    broken_off(opt, monkeypatch)
+    with monkeypatch.context() as patch:
+        if trouble == "encoding":
+            monkeypatch.setattr(snapshots, "encode", interrupted)
+        elif trouble == "before":  # when the suggestion is on the disk already
+            patch.setattr(opt, "_keep", raising(KeyboardInterrupt))
+        else:
+            patch.setattr(Journal, "append", refuse)
+        if trouble in ("encoding", "before"):
+            with pytest.raises(KeyboardInterrupt):
+                opt.ask()
+        else:
+            opt.ask()
+    assert "snapshot" not in kinds(path)
+    run(opt, more)
+    twin = copy.deepcopy(opt)
+    expected = [twin.ask() for _ in range(3)]
+    if trouble == "closing" and more == 0:
+        monkeypatch.setattr(snapshots, "encode", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            opt.close()
+    opt.close()
+    assert kinds(path).count("snapshot") == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with gssbo.Optimizer(BOX, method="box", rng=0, journal=path) as opt:
+            np.testing.assert_array_equal([opt.ask() for _ in range(3)], expected)
+
+
+def test_a_suggestion_that_was_broken_off_before_the_end_needs_none(tmp_path, monkeypatch):
+    path = tmp_path / "run.jsonl"
+    with gssbo.Optimizer(BOX, method="box", rng=0, journal=path) as opt:
+        run(opt, 30)
+        expected = copy.deepcopy(opt).ask()
+        broken_off(opt, monkeypatch)
+    assert "snapshot" not in kinds(path)
+    with gssbo.Optimizer(BOX, method="box", rng=0, journal=path) as opt:
+        np.testing.assert_array_equal(opt.ask(), expected)
+
+
+def test_ctrl_c_while_the_last_is_taken_closes_the_journal(tmp_path, soon, monkeypatch):
+    path = tmp_path / "run.jsonl"
+    opt = gssbo.Optimizer(BOX, n_init=5, rng=0, journal=path)
+    run(opt, 8)
+    monkeypatch.setattr(snapshots, "encode", raising(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        opt.close()
+    with gssbo.Optimizer(BOX, n_init=5, rng=0, journal=path) as opt:  # nobody has it
+        assert opt.n_told == 8

@@ -417,12 +417,18 @@ class Optimizer(Ledger):
             if snapshot is not None:
                 with contextlib.suppress(JournalError):
                     journal.append(snapshot)
+                    self._snapshots.kept()
 
     def close(self) -> None:
         """Close the journal, if there is one: nothing can be asked or told after that. Once more does nothing."""
         with self._lock:
-            self._keep(at_end=True)
-            super().close()
+            try:
+                self._keep(at_end=True)
+            except KeyboardInterrupt:
+                self._keep(at_end=True)  # where a suggestion needs it; else none is due any more
+                raise
+            finally:
+                super().close()
 
     def _repeats(self, entry: Entry) -> bool:
         """Ask once more, and return whether that gave what is recorded; if not, nothing is pending that was not."""

@@ -54,21 +54,22 @@ class Snapshots:
         self._known = [*known, *generators]
         self._n_kept = self._n_resumed = 0  # suggestions at the last snapshot, and when the run was taken up
         self._possible = True
-        self._needed = False
+        self._needed = self._owed = False  # by the next suggestion; by one that is in the journal
         self._entries = b""  # digest of them
 
     def note(self, entry: Entry) -> None:
         """Take note of an entry that the journal was given, each of them once, in their order."""
         self._entries = _behind(self._entries, entry)
+        self._owed |= self._needed and entry.kind == "ask"
 
     def need(self) -> None:
         """Note that the next suggestion will not be that of asking what the journal has: one was broken off, say."""
         self._needed = True
 
     def due(self, *, at_end: bool = False) -> bool:
-        """Whether a suggestion was just made that needs one, or enough of them since the last."""
+        """Whether a suggestion was made that needs one, or enough of them since the last."""
         n = self._proposals.n_suggested
-        if self._needed and not at_end:
+        if self._owed:
             return self._possible
         if not self._possible or n == self._n_resumed:
             return False
@@ -78,7 +79,6 @@ class Snapshots:
         """An entry with what decides about the next suggestion, and `extra`; None where that cannot be written."""
         parts = {"strategy": vars(self._strategy), "counts": self._proposals.counts, "extra": extra}
         self._n_kept = self._proposals.n_suggested
-        self._needed = False
         try:
             written = encode(parts, self._known)
         except TypeError:  # something of the user's own: a surrogate, say
@@ -86,6 +86,10 @@ class Snapshots:
             return None
         state = {"build": build(), "generators": [state_of(each) for each in self._generators], "parts": written}
         return Entry("snapshot", state={"digest": _sealed(self._entries, state), **state})
+
+    def kept(self) -> None:
+        """Note that what was taken is in the journal: until then, a suggestion that needs one still does."""
+        self._needed = self._owed = False
 
     def restore(self, entries: Sequence[Entry]) -> tuple[int, Any] | None:
         """Bring back the newest that is of use; return its index and its `extra`, or None with nothing changed.

@@ -11,6 +11,8 @@ import pytest
 
 import gssbo
 from gssbo._run import run
+from gssbo.exceptions import JournalError
+from gssbo.journal import Journal, read_journal
 from gssbo.progress import PlainProgress, Standing
 from tests.objectives import bowl, fails
 
@@ -238,3 +240,57 @@ def test_ctrl_c_with_threads_tells_what_is_over():
     with ThreadPoolExecutor(1) as executor:
         result = gssbo.minimize(fun, BOX, n_evals=20, workers=executor, **FEW)
     assert (result.nfev, result.success) == (1, False)
+
+
+def test_a_journal_that_fails_costs_no_result(tmp_path):
+    path, n = tmp_path / "run.jsonl", 0
+
+    def fun(x):
+        nonlocal n
+        n += 1
+        if n == 6:
+            path.unlink()
+        return bowl(x)
+
+    with pytest.raises(JournalError, match="was removed") as caught:
+        gssbo.minimize(fun, BOX, n_evals=20, journal=path, **FEW)
+    result = caught.value.partial_result
+    assert (result.nfev, result.status, n) == (5, 7, 6)
+    assert result.fun == result.func_vals.min()
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
+def test_whatever_ends_a_run_a_journal_that_fails_costs_no_result(tmp_path, error):
+    path = tmp_path / "run.jsonl"
+
+    def callback(progress):
+        if progress.nfev == 4:  # of a batch, of which there are more to be told
+            path.unlink()
+            raise error
+
+    options = {"workers": map, "batch_size": 3, "callback": callback, "journal": path}
+    if error is KeyboardInterrupt:
+        result = gssbo.minimize(bowl, BOX, n_evals=20, **options, **FEW)
+    else:
+        with pytest.raises(error) as caught:
+            gssbo.minimize(bowl, BOX, n_evals=20, **options, **FEW)
+        result = caught.value.partial_result
+    assert (result.nfev, result.success) == (4, False)
+    assert result.fun == result.func_vals.min()
+
+
+def test_a_disk_that_is_full_for_a_moment_costs_nothing(tmp_path, monkeypatch):
+    path, append, n = tmp_path / "run.jsonl", Journal.append, 0
+
+    def full(self, entry):
+        nonlocal n
+        n += entry.kind == "tell"
+        if n == 5 and entry.kind == "tell":
+            raise JournalError("no space left")
+        append(self, entry)
+
+    monkeypatch.setattr(Journal, "append", full)
+    with pytest.raises(JournalError, match="no space left") as caught:
+        gssbo.minimize(bowl, BOX, n_evals=20, journal=path, **FEW)
+    assert caught.value.partial_result.nfev == 5  # it is told once more before the run is given up
+    assert sum(entry.kind == "tell" for entry in read_journal(path).entries) == 5

@@ -22,7 +22,7 @@ from gssbo import _stops
 from gssbo._objective import Objective, Reply, attach
 from gssbo._stops import MESSAGES, NO_VALUE, Stops
 from gssbo._workers import Workers, make_workers
-from gssbo.exceptions import SpaceExhausted
+from gssbo.exceptions import JournalError, SpaceExhausted
 from gssbo.optimizer import Optimizer
 from gssbo.pending import Suggestion
 from gssbo.progress import Show, Standing, display_for
@@ -180,12 +180,7 @@ class _Run:
         if reply.error is not None:
             raise reply.error
         x = self._flying[number]
-        suggestion = Suggestion(number, x)
-        try:
-            self._optimizer.tell(suggestion, reply.value)
-        except KeyboardInterrupt:
-            self._optimizer.tell(suggestion, reply.value)  # where it was told already this changes nothing
-            raise
+        self._optimizer.tell(Suggestion(number, x), reply.value)
         if reply.reason is not None:
             self._failures[number] = Failure(x, reply.reason)
         self._workers.ready.popleft()
@@ -200,14 +195,15 @@ class _Run:
             self._status = _stops.CALLBACK if stop else self._stops.met(self._optimizer)
 
     def _break_off(self) -> None:
-        """Tell what is over, and give up on the rest."""
+        """Tell what is over, once more what may have been told, and give up on the rest."""
         self._workers.stop()
         ready = self._workers.ready
-        while ready:
-            if ready[0][1].error is None and ready[0][0] in self._flying:
-                self._take()
-            else:
-                ready.popleft()
+        with contextlib.suppress(JournalError):  # what was told before is to be had all the same
+            while ready:
+                if ready[0][1].error is None and ready[0][0] in self._flying:
+                    self._take()
+                else:
+                    ready.popleft()
 
     # ---- what there is to see
 

@@ -439,3 +439,47 @@ def test_the_lock_goes_with_its_file(tmp_path):
     lock.release()
     lock.release()
     assert not (tmp_path / "a.lock").exists()
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_ctrl_c_as_a_journal_is_closed_lets_others_have_it(tmp_path, monkeypatch, when):
+    path, close = tmp_path / "run.jsonl", os.close
+    opt = fresh(path)
+    opt.tell([0.5, 0.5], 1.0)
+
+    def interrupted(descriptor):
+        monkeypatch.setattr(os, "close", close)
+        if when == "after":
+            close(descriptor)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "close", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        opt.close()
+    with fresh(path) as other:
+        opt.close()
+        with pytest.raises(JournalError, match="is closed"):
+            opt.tell([0.2, 0.2], 2.0)
+        other.tell([0.3, 0.3], 3.0)
+    assert read_journal(path).entries[-1].y.tolist() == [3.0]
+
+
+def test_a_lock_whose_release_was_interrupted_is_not_released_twice(tmp_path, monkeypatch):
+    path = tmp_path / "run.jsonl"
+    lock = Lock(path)
+
+    def interrupted(self):
+        monkeypatch.undo()
+        unlink(self)
+        raise KeyboardInterrupt
+
+    unlink = Path.unlink
+    monkeypatch.setattr(Path, "unlink", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        lock.release()
+    theirs = Lock(path)
+    lock.release()
+    assert theirs._path.exists()
+    with pytest.raises(JournalError, match="by this very process"):
+        Lock(path)
+    theirs.release()

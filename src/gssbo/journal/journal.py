@@ -78,7 +78,7 @@ class Journal:
         self.sync = check_flag("sync", sync)
         self.skip_damaged = check_flag("skip_damaged", skip_damaged)
         self.snapshots = check_flag("snapshots", snapshots)
-        self._descriptor = -1
+        self._descriptor = -1  # while it is closed
         self._position = 0  # the end of the last whole line
         self._before = b""  # what is to be written before the next entry
         self._pid = 0
@@ -95,7 +95,7 @@ class Journal:
         """
         if self._descriptor >= 0:
             raise JournalError(f"{self.path} is open")
-        self._codec = codec
+        self._codec, self._pid = codec, os.getpid()
         with contextlib.ExitStack() as undo:
             try:
                 refuse_special(self.path)
@@ -105,11 +105,10 @@ class Journal:
                 self._descriptor = os.open(self.path, flags, 0o644)
             except OSError as error:
                 raise JournalError(f"journal must be a file that can be written, got {self.path} ({error})") from error
-            undo.callback(self._shut)
+            undo.callback(self.close)
             self._lock.include(self._descriptor)
             scan = Scan(self.path, self._read_all(), skip_damaged=self.skip_damaged)
-            self._position, self._pid = scan.end, os.getpid()
-            self._before = scan.missing
+            self._position, self._before = scan.end, scan.missing
             if scan.header is None:
                 # Written with the first entry, so that a run that never began leaves nothing behind.
                 self._before = json.dumps(header, separators=(",", ":"), allow_nan=False).encode() + b"\n"
@@ -145,14 +144,14 @@ class Journal:
 
     def close(self) -> None:
         """Close the file and let others write it; once more does nothing."""
-        if self._descriptor >= 0:
-            if os.getpid() == self._pid:
-                self._lock.release()
-            self._shut()
-
-    def _shut(self) -> None:
-        os.close(self._descriptor)
-        self._descriptor = -1
+        # First, so that whatever interrupts the rest, nothing is written any more, and no descriptor closed twice.
+        descriptor, self._descriptor = self._descriptor, -1
+        if descriptor >= 0:
+            try:
+                os.close(descriptor)
+            finally:
+                if os.getpid() == self._pid:
+                    self._lock.release()
 
     def _read_all(self) -> bytes:
         parts = []

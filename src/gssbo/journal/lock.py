@@ -79,18 +79,22 @@ class Lock:
     def release(self) -> None:
         """Give it up; once more does nothing."""
         with _guard:
-            if self._descriptor < 0:
+            # First, so that once more after Ctrl-C does not close or remove what is someone else's by then.
+            descriptor, self._descriptor = self._descriptor, -1
+            if descriptor < 0:
                 return
-            _held.difference_update((self._key, self._file))
-            if sys.platform == "win32":
-                os.close(self._descriptor)  # a file that is open is not removed there
-                with contextlib.suppress(OSError):
-                    self._path.unlink()
-            else:
-                with contextlib.suppress(OSError):
-                    self._path.unlink()
-                os.close(self._descriptor)
-            self._descriptor = -1
+            try:
+                _held.difference_update((self._key, self._file))
+                if sys.platform != "win32":
+                    self._remove()
+            finally:
+                os.close(descriptor)
+            if sys.platform == "win32":  # a file that is open is not removed there
+                self._remove()
+
+    def _remove(self) -> None:
+        with contextlib.suppress(OSError):
+            self._path.unlink()
 
     def _acquire(self, path: Path) -> int:
         while True:

@@ -357,3 +357,23 @@ def test_what_is_new_in_x0_is_evaluated_when_a_run_is_taken_up(tmp_path):
     gssbo.minimize(noted, bounds, n_evals=1, x0=[[0.5, 0.5], [0.6, 0.6]], rng=3, journal=path)
     gssbo.minimize(noted, bounds, n_evals=4, x0=[[0.5, 0.5], [0.6, 0.6], [0.7, 0.7]], rng=3, journal=path)
     assert seen[:3] == [[0.5, 0.5], [0.6, 0.6], [0.7, 0.7]] and len(seen) == 4
+
+
+@pytest.mark.parametrize("edited", [1, 9])
+def test_suggestions_that_were_edited_are_counted_once(tmp_path, edited):
+    path = tmp_path / "run.jsonl"
+    options = {"method": "box", "n_init": 6, "rng": 0, "journal": path}
+    with gssbo.Optimizer([(0.0, 1.0)] * 2, **options) as opt:
+        for _ in range(14):
+            x = opt.ask()
+            opt.tell(x, bowl(x))
+        counts = opt._proposals.counts
+    lines = path.read_text().splitlines()
+    where = [k for k, line in enumerate(lines) if line.startswith('{"ask"')][edited]
+    entry = json.loads(lines[where])
+    entry["ask"] = [[0.5, 0.25]]
+    lines[where] = json.dumps(entry)
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.warns(JournalWarning, match="other suggestions"), gssbo.Optimizer([(0.0, 1.0)] * 2, **options) as opt:
+        assert opt.n_suggested == counts[2] == 8
+        assert opt._proposals.counts[0] == counts[0] == 6

@@ -434,6 +434,7 @@ class Optimizer(Ledger):
         """Ask once more, and return whether that gave what is recorded; if not, nothing is pending that was not."""
         assert entry.rows is not None
         n_asked, queue = self._pending.n_asked, self._pending.queue.copy()
+        n_taken, _, n_suggested = self._proposals.counts
         try:
             numbers = self._ask(len(entry.rows), recorded=entry)
         except (SpaceExhausted, InfeasibleError):
@@ -445,6 +446,7 @@ class Optimizer(Ledger):
             return True
         self._pending.withdraw(n_asked)
         self._pending.queue = queue
+        self._proposals.counts = n_taken, self._proposals.n_modelled, n_suggested  # what was modelled stays so
         return False
 
     def reseed(self, rng: RngLike = None) -> None:

@@ -1,5 +1,9 @@
 """What may be told, in which forms, and that a bad tell leaves no trace."""
 
+import copy
+import pickle
+import threading
+
 import numpy as np
 import pytest
 
@@ -397,3 +401,32 @@ def test_a_point_and_an_id_of_different_suggestions_are_refused():
     opt.forget(other, id=other.id)
     assert [each.id for each in opt.pending] == [first.id]
     opt.tell(first, 1.0, id=first.id)
+
+
+@pytest.mark.parametrize("made", [copy.deepcopy, copy.copy, lambda opt: pickle.loads(pickle.dumps(opt))])
+def test_a_copy_is_of_one_moment_while_others_tell(made):
+    """Telling is done while the copy is made, by a thread that waits for it to begin."""
+    opt = Optimizer([(0.0, 1.0)], rng=0)
+    opt.tell([[0.25], [0.5]], [1.0, 2.0])
+    teller = threading.Thread(target=lambda: opt.tell([0.75], 3.0))
+
+    class Interrupts:  # someone else's turn comes in the middle of the copy
+        def __deepcopy__(self, memo):
+            if not teller.ident:
+                teller.start()
+                teller.join(0.2)
+            return None
+
+    opt.__dict__ = {"_first": Interrupts(), **vars(opt)}
+    twin = made(opt)
+    teller.join()
+    assert (twin.n_told, opt.n_told) == (2, 3)
+    twin.tell([0.1], 4.0)
+    assert opt.n_told == 3 and twin.space is not opt.space
+
+
+def test_what_is_shared_with_a_copy_stays_shared():
+    opt = Optimizer([(0.0, 1.0)], rng=0)
+    twin, space = copy.deepcopy((opt, opt.space))
+    assert twin.space is space
+    assert copy.deepcopy([opt, opt])[0].n_told == 0

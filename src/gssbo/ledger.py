@@ -58,11 +58,21 @@ class Ledger:
         self._lock = threading.RLock()
 
     def __getstate__(self) -> dict[str, Any]:
-        # A copy has no journal: two would write to one file.
-        return {name: value for name, value in vars(self).items() if name != "_lock"} | {"_journal": None}
+        return self._copied({})
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        twin = memo[id(self)] = type(self).__new__(type(self))
+        twin.__setstate__(self._copied(memo))
+        return twin
 
     def __copy__(self) -> Self:
         return copy.deepcopy(self)  # with the history shared, the copy would be told what the journal is not
+
+    def _copied(self, memo: dict[int, Any]) -> dict[str, Any]:
+        """What a copy has: all of one moment, whoever tells meanwhile, and no journal, which two would write to."""
+        with self._lock:
+            state = {name: value for name, value in vars(self).items() if name != "_lock"} | {"_journal": None}
+            return copy.deepcopy(state, memo)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)

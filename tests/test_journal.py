@@ -483,3 +483,17 @@ def test_a_lock_whose_release_was_interrupted_is_not_released_twice(tmp_path, mo
     with pytest.raises(JournalError, match="by this very process"):
         Lock(path)
     theirs.release()
+
+
+def test_reading_leaves_the_filters_of_warnings_alone(tmp_path, monkeypatch):
+    path = tmp_path / "run.jsonl"
+    ten_rows(path)
+    path.write_bytes(path.read_bytes()[:-5])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        monkeypatch.setattr(warnings, "simplefilter", lambda *_: pytest.fail("they are everyone's"))
+        monkeypatch.setattr(warnings, "catch_warnings", lambda *_: pytest.fail("they are everyone's"))
+        assert len(read_journal(path).entries) == 9
+        monkeypatch.undo()
+    with pytest.warns(JournalWarning, match="half a line"):
+        assert len(read_journal(path, skip_damaged=True).entries) == 9

@@ -208,6 +208,8 @@ class Scan:
         For messages.
     data : bytes
     skip_damaged : bool
+    growing : bool
+        Whether it may be being written: half a line at the end is nothing to warn of then.
 
     Attributes
     ----------
@@ -224,7 +226,7 @@ class Scan:
         If they are not those of a journal, or of none that was begun.
     """
 
-    def __init__(self, path: Path, data: bytes, *, skip_damaged: bool = False) -> None:
+    def __init__(self, path: Path, data: bytes, *, skip_damaged: bool = False, growing: bool = False) -> None:
         self._path, self._skip, self._left_out = path, skip_damaged, False
         self.data = data
         *self._lines, tail = data.split(b"\n")
@@ -235,10 +237,11 @@ class Scan:
         elif tail:
             if not (self._lines or tail.startswith(BEGINNING) or BEGINNING.startswith(tail)):
                 raise JournalError(f"{path} must be a journal of gssbo, got a first line that is no header")
-            warn(
-                f"{path} ends in half a line, which is left out: what it was to hold had not been told yet",
-                JournalWarning,
-            )
+            if not growing:
+                warn(
+                    f"{path} ends in half a line, which is left out: what it was to hold had not been told yet",
+                    JournalWarning,
+                )
         self.header = parse_header(self._lines[0], str(path)) if self._lines else None
 
     @property

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import warnings
 from typing import Any, NamedTuple
 
 from gssbo.entry import Entry
-from gssbo.exceptions import JournalError, JournalWarning
+from gssbo.exceptions import JournalError
 from gssbo.journal.header import space_of
 from gssbo.journal.journal import Scan
 from gssbo.journal.place import check_path, refuse_special
@@ -58,11 +57,8 @@ def read_journal(path: str | os.PathLike[str], *, skip_damaged: bool = False) ->
         data = path.read_bytes()
     except OSError as error:
         raise JournalError(f"{path} cannot be read ({error})") from error
-    with warnings.catch_warnings():
-        if not skip_damaged:
-            warnings.simplefilter("ignore", JournalWarning)  # half a line is one that is being written
-        scan = Scan(path, data, skip_damaged=skip_damaged)
-        if scan.header is None:
-            raise JournalError(f"{path} is empty: the run has not begun")
-        space = space_of(scan.header, str(path))
-        return Record(scan.header, space, scan.entries(RowCodec(space)))
+    scan = Scan(path, data, skip_damaged=skip_damaged, growing=not skip_damaged)
+    if scan.header is None:
+        raise JournalError(f"{path} is empty: the run has not begun")
+    space = space_of(scan.header, str(path))
+    return Record(scan.header, space, scan.entries(RowCodec(space)))

@@ -5,6 +5,7 @@ import io
 import math
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -294,3 +295,23 @@ def test_a_disk_that_is_full_for_a_moment_costs_nothing(tmp_path, monkeypatch):
         gssbo.minimize(bowl, BOX, n_evals=20, journal=path, **FEW)
     assert caught.value.partial_result.nfev == 5  # it is told once more before the run is given up
     assert sum(entry.kind == "tell" for entry in read_journal(path).entries) == 5
+
+
+@pytest.mark.parametrize("n_before", [0, 500])
+def test_the_remaining_time_is_right_from_the_second_value_on(monkeypatch, n_before):
+    """Eight workers, of which each takes 2 s to start and 1 s for an evaluation."""
+    now, stream, total = [0.0], io.StringIO(), n_before + 80
+    monkeypatch.setattr(time, "perf_counter", lambda: now[0])
+    with PlainProgress("title", stream) as show:
+        for k in range(80):
+            now[0] = 3.0 + k // 8
+            show(Standing(n_evals=total, n_done=n_before + k + 1))
+    remaining = [line.rpartition(" ")[2] for line in stream.getvalue().splitlines()]
+    assert remaining == ["-", "0:05", "0:00"]  # at 3, 8 and 12 s
+
+
+def test_one_evaluation_leaves_no_time():
+    stream = io.StringIO()
+    with PlainProgress("title", stream) as show:
+        show(Standing(n_evals=1, n_done=1))
+    assert stream.getvalue().endswith("remaining 0:00\n")

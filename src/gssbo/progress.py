@@ -100,6 +100,9 @@ def _nothing(standing: Standing) -> None:
 class PlainProgress:
     """A line after the first evaluation, every few seconds, and after the last.
 
+    The remaining time goes by the evaluations after the first: until that came, workers started, and all of them were
+    busy for one value; a run that is taken up had others before.
+
     Parameters
     ----------
     title : str
@@ -111,7 +114,7 @@ class PlainProgress:
     --------
     >>> with PlainProgress("tune", sys.stdout) as show:
     ...     show(Standing(n_evals=10, n_done=1, best=3.5, n_told=1))
-    tune 1/10  best 3.5  ask 0.0 ms  initial design  elapsed 0:00  remaining 0:00
+    tune 1/10  best 3.5  ask 0.0 ms  initial design  elapsed 0:00  remaining -
     """
 
     def __init__(self, title: str, stream: TextIO, every: float = EVERY_SECONDS) -> None:
@@ -119,7 +122,7 @@ class PlainProgress:
         self._stream = stream
         self._every = every
         self._begin = self._last = time.perf_counter()
-        self._n_before: int | None = None
+        self._first: tuple[float, int] | None = None  # when the first value came, and how many there were then
 
     def __enter__(self) -> PlainProgress:
         self._begin = time.perf_counter()
@@ -133,16 +136,16 @@ class PlainProgress:
         """Write a line if one is due."""
         now = time.perf_counter()
         done, total = standing.n_done, standing.n_evals
-        if self._n_before is None:
-            self._n_before = done - 1  # of a run that was resumed
+        if self._first is None:
+            self._first = now, done
         if now - self._last < self._every and done < total:
             return
         self._last = now
         elapsed = now - self._begin
-        left = elapsed / (done - self._n_before) * (total - done)
-        self._stream.write(
-            f"{self._title} {done}/{total}  {standing}  elapsed {clock(elapsed)}  remaining {clock(left)}\n"
-        )
+        since, before = self._first
+        each = (now - since) / max(done - before, 1)
+        left = "-" if before == done < total else clock(each * (total - done))
+        self._stream.write(f"{self._title} {done}/{total}  {standing}  elapsed {clock(elapsed)}  remaining {left}\n")
         self._stream.flush()
 
 

@@ -438,7 +438,7 @@ def test_ctrl_c_during_a_suggestion(monkeypatch):
         ({"x0": [[1.0, 9.0]]}, "^x0 must lie within bounds, got 9.0 for parameter 1 of point 0"),
         ({"x0": [[1.0, 9.0]], "y0": [1.0]}, "^x0 must lie within bounds, got 9.0 for parameter 1 of point 0"),
         ({"x0": [[1.0, 2.0], [1.0]]}, "^x0 must be an array of real numbers"),
-        ({"x0": np.empty((0, 2))}, "^x0 must not be empty"),
+        ({"x0": np.empty((0, 2)), "y0": [1.0]}, "^x0 must not be empty"),
         ({"x0": [[1.0, 2.0]], "y0": [1.0, 2.0]}, "^y0 must have 1 entries, got 2"),
         ({"x0": [[1.0, 2.0]], "y0": [-np.inf]}, "^y0 must be finite, got -inf"),
         ({"x0": [[1.0, 2.0]], "y0": [None]}, "^y0 must be a number, or NaN .*got .None"),
@@ -655,3 +655,18 @@ def test_failures_say_why():
     np.testing.assert_array_equal([failure.x for failure in result.failures], result.x_iters)
     np.testing.assert_array_equal(calls, result.x_iters)
     assert run(n_evals=4).failures == []
+
+
+@pytest.mark.parametrize("bounds", [[(0.0, 1.0)] * 4, {"a": (0.0, 1.0), "b": ["u", "v"]}], ids=["arrays", "dicts"])
+def test_an_empty_warm_start_is_none(bounds):
+    def seen(**start):
+        return [*map(str, gssbo.minimize(lambda x: 1.0, bounds, n_evals=4, rng=0, **start).x_iters)]
+
+    expected, nothing = seen(), np.empty(0)
+    for x0 in ([], (), np.empty((0, len(bounds)))):
+        assert seen(x0=x0) == seen(x0=x0, y0=[]) == seen(x0=x0, y0=nothing) == expected
+    for start in ({"x0": [], "y0": [1.0]}, {"x0": [0.5] * 4, "y0": []}, {"x0": {}, "y0": []}, {"y0": []}):
+        with pytest.raises(ValueError, match=r"x0|y0"):
+            seen(**start)
+    with pytest.raises(ValueError, match="x0"):
+        seen(x0={})

@@ -50,7 +50,7 @@ def minimize(
         Evaluations of `fun` in all, the initial design and `x0` without `y0` included.
     x0 : point or points, optional
         Points to evaluate first; or, with `y0`, observations made earlier, which do not count. In the form of x; many
-        as an array (n, d), a list of points, or a data frame with a column a parameter.
+        as an array (n, d), a list of points, or a data frame with a column a parameter. None of them (`[]`) are none.
     y0 : float or array of shape (n,), optional
         Their values. The first `n_init` of them count as the initial design, and beyond 4 M observations the box's
         pool offers the newest only: shuffle old data, or use `pool="full"`.

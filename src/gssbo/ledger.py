@@ -111,7 +111,7 @@ class Ledger:
 
         Parameters
         ----------
-        x : point or points
+        x : point or points, or none
         y : float or array of shape (n,)
         noise_std : float or array of shape (n,), optional
             As for `tell`.
@@ -133,7 +133,8 @@ class Ledger:
         >>> ledger.n_told, ledger.n_prior
         (3, 2)
         """
-        self._tell(x, y, prior=True, noise_std=noise_std, once=once, names=names)
+        if not (_is_empty(x) and _is_empty(y)):
+            self._tell(x, y, prior=True, noise_std=noise_std, once=once, names=names)
 
     def _tell(self, x: Any, y: Any, *, prior: bool = False, once: bool = False, **options: Any) -> None:
         with self._lock:
@@ -215,7 +216,7 @@ class Ledger:
 
         Parameters
         ----------
-        x : point or points
+        x : point or points, or none
             As for `tell`.
         once : bool
             Whether to leave out points that are told, pending or enqueued already.
@@ -235,6 +236,8 @@ class Ledger:
         >>> opt.ask(), opt.ask(), len(opt.queue)
         (array([0., 0.]), array([1., 2.]), 0)
         """
+        if _is_empty(x):
+            return
         with self._lock:
             rows, _ = self.space.read(name, x)
             if once:
@@ -473,6 +476,11 @@ def _booked(record: Record, entries: Sequence[Entry]) -> Ledger:
     ledger = Ledger(record.space, maximize=bool(record.header["options"].get("maximize", False)))
     ledger._book(entries)
     return ledger
+
+
+def _is_empty(values: Any) -> bool:
+    """Whether it is a list, an array or a data frame of nothing; a dict is one point."""
+    return (isinstance(values, list | tuple) and not values) or getattr(values, "shape", ())[:1] == (0,)
 
 
 def _pairs(rows: Rows, y: FloatArray) -> Iterator[tuple[bytes, float | None]]:

@@ -315,3 +315,14 @@ def test_one_evaluation_leaves_no_time():
     with PlainProgress("title", stream) as show:
         show(Standing(n_evals=1, n_done=1))
     assert stream.getvalue().endswith("remaining 0:00\n")
+
+
+def test_a_callback_says_why_it_stops():
+    def callback(progress):
+        if progress.nfev >= 3:
+            raise StopIteration("Good enough.")
+
+    result = gssbo.minimize(bowl, BOX, n_evals=9, callback=callback, workers=map, batch_size=4, **FEW)
+    assert (result.nfev, result.status, result.message) == (4, 1, "Good enough.")
+    result = gssbo.minimize(lambda x: math.nan, BOX, n_evals=9, callback=callback, **FEW)
+    assert result.message == "Good enough. No evaluation gave a value."

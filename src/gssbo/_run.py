@@ -101,7 +101,7 @@ class _Run:
         optimizer: Optimizer,
         stops: Stops,
         workers: Workers,
-        notify: Callable[[OptimizeResult], bool],
+        notify: Callable[[OptimizeResult], str],
         show: Show,
     ) -> None:
         self._optimizer, self._stops, self._workers = optimizer, stops, workers
@@ -111,6 +111,7 @@ class _Run:
         self._failures: dict[int, Failure] = {}
         self._ask_seconds: deque[float] = deque(maxlen=RECENT)
         self._status: int | None = stops.met(optimizer)
+        self._why = ""  # the callback stopped it
 
     def go(self) -> OptimizeResult:
         try:
@@ -190,9 +191,9 @@ class _Run:
     def _after(self, x: Any, reply: Reply) -> None:
         """Whoever watches is told, and may ask to stop."""
         self._show(self._standing())
-        stop = self._notify(self._progress(x, reply.value))
+        why = self._notify(self._progress(x, reply.value))
         if self._status is None:
-            self._status = _stops.CALLBACK if stop else self._stops.met(self._optimizer)
+            self._status, self._why = (_stops.CALLBACK if why else self._stops.met(self._optimizer)), why
 
     def _break_off(self) -> None:
         """Tell what is over, once more what may have been told, and give up on the rest."""
@@ -238,7 +239,7 @@ class _Run:
         result.update(
             success=found and status not in (_stops.INTERRUPTED, _stops.ERROR),
             status=status,
-            message=MESSAGES[status] + ("" if found else NO_VALUE),
+            message=(self._why if status == _stops.CALLBACK else MESSAGES[status]) + ("" if found else NO_VALUE),
             nfev=self._n_done,
             nit=self._optimizer.n_suggested,
             failures=list(self._failures.values()),
@@ -246,10 +247,13 @@ class _Run:
         return result
 
 
-def _notifier(callback: Callable[..., Any] | None) -> Callable[[OptimizeResult], bool]:
-    """A function of the state of the run that calls back in the way the callback's signature asks for."""
+def _notifier(callback: Callable[..., Any] | None) -> Callable[[OptimizeResult], str]:
+    """A function of the state of the run that calls back in the way the callback's signature asks for.
+
+    It returns why the run is to stop, or nothing.
+    """
     if callback is None:
-        return lambda progress: False
+        return lambda progress: ""
     if not callable(callback):
         raise ValueError(f"callback must be callable, got {callback!r}")
     try:
@@ -266,13 +270,13 @@ def _notifier(callback: Callable[..., Any] | None) -> Callable[[OptimizeResult],
             f"callback must take one argument, xk or intermediate_result in SciPy's way ({error})"
         ) from None
 
-    def notify(progress: OptimizeResult) -> bool:
+    def notify(progress: OptimizeResult) -> str:
         try:
             answer = callback(intermediate_result=progress) if named else callback(progress.x if point else progress)
-        except StopIteration:
-            return True
+        except StopIteration as stop:
+            return str(stop) or MESSAGES[_stops.CALLBACK]
         try:
-            return bool(answer)
+            return MESSAGES[_stops.CALLBACK] if answer else ""
         except Exception as error:
             raise ValueError(f"callback must return whether to stop, or None, got {answer!r}") from error
 

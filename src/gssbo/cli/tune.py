@@ -185,12 +185,13 @@ class _GivesUp:
         self._hopeful = False
         self.ended = False
 
-    def __call__(self, progress: OptimizeResult) -> bool:
+    def __call__(self, progress: OptimizeResult) -> None:
         self._hopeful |= not math.isnan(progress.fun_last)
         self._n += 1
         # What other workers had in hand by then is told as well, and changes nothing.
         self.ended |= not self._hopeful and self._n >= HOPELESS
-        return self.ended
+        if self.ended:
+            raise StopIteration(f"The first {HOPELESS} evaluations all failed.")
 
 
 def _report(options: argparse.Namespace, result: OptimizeResult, *, hopeless: bool) -> int:

@@ -63,6 +63,7 @@ LAYER = {
     "_minimize": 5,
     "_objective": 5,
     "_processes": 5,
+    "_result": 5,
     "_run": 5,
     "_stops": 5,
     "_workers": 5,

@@ -29,6 +29,7 @@ from scipy.optimize import OptimizeResult
 
 from gssbo import methods
 from gssbo._keywords import check_keywords, keywords_of
+from gssbo._result import Result
 from gssbo._typing import FloatArray, IndexArray, RngLike
 from gssbo._validation import check_choice, check_flag, check_integer, spawn_generators
 from gssbo._warning import warn
@@ -564,7 +565,7 @@ class Optimizer(Ledger):
         """
         with self._lock:
             observed, model = self.best(), self.best("model")
-            return OptimizeResult(
+            return Result(
                 x=observed.x,
                 fun=observed.y,
                 x_model=model.x,

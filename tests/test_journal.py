@@ -497,3 +497,16 @@ def test_reading_leaves_the_filters_of_warnings_alone(tmp_path, monkeypatch):
         monkeypatch.undo()
     with pytest.warns(JournalWarning, match="half a line"):
         assert len(read_journal(path, skip_damaged=True).entries) == 9
+
+
+def test_a_descriptor_that_was_closed_by_others_is_an_error_of_the_journal(tmp_path):
+    opt = fresh(tmp_path / "run.jsonl")
+    opt.tell([0.5, 0.5], 1.0)
+    os.close(opt._journal._descriptor)
+    with pytest.raises(JournalError, match="the entry is not in it"):
+        opt.tell([0.2, 0.2], 2.0)
+    assert opt.n_told == 1
+    with pytest.raises(OSError):
+        opt.close()
+    with fresh(tmp_path / "run.jsonl") as opt:
+        assert opt.n_told == 1

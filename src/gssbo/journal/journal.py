@@ -182,10 +182,10 @@ class Journal:
 
     def _require_place(self, length: int) -> None:
         """Raise a JournalError unless the file is still where it was, and as long: else an entry would be lost."""
-        ours = os.fstat(self._descriptor)
         try:
+            ours = os.fstat(self._descriptor)
             there = os.path.samestat(ours, os.stat(self.path))
-        except OSError:
+        except OSError:  # of the descriptor, where the file system lost the file, or someone closed all there were
             there = False
         if not there:
             raise JournalError(f"{self.path} was removed or replaced while it was open; the entry is not in it")

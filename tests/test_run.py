@@ -9,6 +9,7 @@ import time
 
 import numpy as np
 import pytest
+from scipy.optimize import LinearConstraint
 
 import gssbo
 from gssbo._run import run
@@ -326,3 +327,13 @@ def test_a_callback_says_why_it_stops():
     assert (result.nfev, result.status, result.message) == (4, 1, "Good enough.")
     result = gssbo.minimize(lambda x: math.nan, BOX, n_evals=9, callback=callback, **FEW)
     assert result.message == "Good enough. No evaluation gave a value."
+
+
+def test_a_best_that_violates_the_constraints_is_no_success():
+    rule = LinearConstraint([[1.0, 1.0]], ub=0.5)
+    told = {"x0": [[0.9, 0.9]], "y0": [-5.0], "n_init": 4, "rng": 0, "constraints": rule}
+    result = gssbo.minimize(lambda x: float(x.sum()), [(0.0, 1.0)] * 2, timeout=0, n_evals=1, **told)
+    assert not result.success and result.message.endswith("No point evaluated meets the constraints.")
+    assert (result.fun, result.x.tolist()) == (-5.0, [0.9, 0.9])
+    result = gssbo.minimize(lambda x: float(x.sum()), [(0.0, 1.0)] * 2, n_evals=6, **told)
+    assert result.success and result.x.sum() <= 0.5 and result.fun >= 0.0

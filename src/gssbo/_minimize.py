@@ -102,8 +102,9 @@ def minimize(
         (n points), `func_vals` (n,) in the order they were told, with the prior observations first, `retained`, `M`,
         `switched_at`, `timings` (seconds; the objective is not included). `status` is 0 budget spent, 1 stopped by the
         callback, 2 interrupted, 3 all points of a finite space evaluated, 4 time over, 5 target reached, 6 patience
-        lost; in a `partial_result` 7, ended by an exception. `success` is False for 2 and 7, and wherever no evaluation
-        gave a value: `x` and `fun` are None then, `message` says so, and `status` still says why the run ended.
+        lost; in a `partial_result` 7, ended by an exception. `success` is False for 2 and 7, wherever no evaluation
+        gave a value (`x` and `fun` are None then), and where no point evaluated meets the constraints (`x` is the best
+        of all then); `message` says so, and `status` still says why the run ended.
 
     Raises
     ------

@@ -20,7 +20,7 @@ from scipy.optimize import OptimizeResult
 
 from gssbo import _stops
 from gssbo._objective import Objective, Reply, attach
-from gssbo._stops import MESSAGES, NO_VALUE, Stops
+from gssbo._stops import INFEASIBLE, MESSAGES, NO_VALUE, Stops
 from gssbo._workers import Workers, make_workers
 from gssbo.exceptions import JournalError, SpaceExhausted
 from gssbo.optimizer import Optimizer
@@ -235,11 +235,11 @@ class _Run:
 
     def _result(self, status: int) -> OptimizeResult:
         result = self._optimizer.result()
-        found = result.x is not None
+        flaw = NO_VALUE if result.x is None else "" if self._optimizer.best_is_feasible else INFEASIBLE
         result.update(
-            success=found and status not in (_stops.INTERRUPTED, _stops.ERROR),
+            success=not flaw and status not in (_stops.INTERRUPTED, _stops.ERROR),
             status=status,
-            message=(self._why if status == _stops.CALLBACK else MESSAGES[status]) + ("" if found else NO_VALUE),
+            message=(self._why if status == _stops.CALLBACK else MESSAGES[status]) + flaw,
             nfev=self._n_done,
             nit=self._optimizer.n_suggested,
             failures=list(self._failures.values()),

@@ -14,6 +14,7 @@ __all__ = [
     "CALLBACK",
     "ERROR",
     "EXHAUSTED",
+    "INFEASIBLE",
     "INTERRUPTED",
     "MESSAGES",
     "NO_VALUE",
@@ -36,6 +37,7 @@ MESSAGES = {
     ERROR: "An exception ended the run; everything evaluated before is here.",
 }
 NO_VALUE = " No evaluation gave a value."  # added where there is no best value, however the run ended
+INFEASIBLE = " No point evaluated meets the constraints."  # where the best of all had to stand
 
 
 class Stops:

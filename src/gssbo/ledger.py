@@ -377,6 +377,11 @@ class Ledger:
         index = self.best_index
         return None if index is None else self._sign * float(self._history.y[index])
 
+    @property
+    def best_is_feasible(self) -> bool:
+        """Whether the best point meets the constraints: False only where none told does."""
+        return not self.space.constrained or self.best_index == self._best_feasible
+
     def _judge(self) -> None:
         """Find the best of the observations that meet the constraints; only what may be it is tried."""
         history = self._history

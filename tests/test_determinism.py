@@ -16,6 +16,8 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import gssbo
 from gssbo.problems import get_problem
 
+pytestmark = pytest.mark.usefixtures("single_thread")
+
 # n beyond M, pools beyond 256 members so that blocked code runs, hyperparameter fits with restarts.
 SETTINGS = {
     "vector ucb": {"rule": "vector", "acquisition": "ucb"},
@@ -26,12 +28,6 @@ SETTINGS = {
     "residual": {"rule": "residual"},
     "cached": {"rule": "vector", "refit": "frozen", "refresh": "cached"},
 }
-
-
-@pytest.fixture(scope="module", autouse=True)
-def single_thread():
-    with threadpool_limits(1):  # small problems crawl on several
-        yield
 
 
 def run(rng, *, n_told=300, n_asks=3, subset_size=30, **settings):

@@ -14,13 +14,7 @@ from bench import gap
 from gssbo import reference
 from gssbo.selection import RULES
 
-
-@pytest.fixture(scope="module", autouse=True)
-def _one_blas_thread():
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1, user_api="blas"):
-        yield
+pytestmark = pytest.mark.usefixtures("single_thread")
 
 
 @pytest.fixture(scope="module")

@@ -71,6 +71,7 @@ LAYER = {
     "default_method": 5,
     "ledger": 5,
     "methods": 5,
+    "modelled": 5,
     "optimizer": 5,
     "portfolio": 5,
     "presets": 5,

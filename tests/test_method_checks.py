@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
-from threadpoolctl import threadpool_limits
 
 import gssbo
 from gssbo import GaussianProcess, select_subset
 from gssbo import reference as ref
 from gssbo.methods import METHODS
 from gssbo.problems import get_problem
+
+pytestmark = pytest.mark.usefixtures("single_thread")
 
 # What the reference's loop is told for the methods that are rules for a subset, in the paper's protocol.
 BY_REFERENCE = {
@@ -25,12 +26,6 @@ BY_REFERENCE = {
     "rssbo": {"rule": "random", "retain_initial": False},
     "topk-random": {"rule": "topk-random", "retain_initial": False, "retain_newest": False},
 }
-
-
-@pytest.fixture(scope="module", autouse=True)
-def single_thread():
-    with threadpool_limits(1):
-        yield
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.optimize import NonlinearConstraint
-from threadpoolctl import threadpool_limits
 
 import gssbo
 from gssbo import methods
@@ -25,13 +24,9 @@ from gssbo.exceptions import MissingDependencyError
 from gssbo.methods import EVERYTHING, METHODS, Method, method_options
 from gssbo.problems import get_problem
 
+pytestmark = pytest.mark.usefixtures("single_thread")
+
 GUIDE = Path(__file__).parents[1] / "CONTRIBUTING.md"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def single_thread():
-    with threadpool_limits(1):  # small problems crawl on several
-        yield
 
 
 # Those of PyTorch, with settings that do for a short run.

@@ -7,9 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from scipy.optimize import Bounds, OptimizeResult
-from threadpoolctl import threadpool_limits
 
 import gssbo
+
+pytestmark = pytest.mark.usefixtures("single_thread")
 
 BOX = [(-2.0, 3.0), (0.0, 4.0)]
 FAST = {
@@ -18,12 +19,6 @@ FAST = {
     "n_candidates": 200,
     "surrogate": gssbo.GaussianProcess(n_restarts=0, lengthscale_bounds=(0.05, 10.0)),
 }
-
-
-@pytest.fixture(scope="module", autouse=True)
-def single_thread():
-    with threadpool_limits(1):  # small problems crawl on several
-        yield
 
 
 def bowl(x):

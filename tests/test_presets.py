@@ -2,16 +2,11 @@
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_limits
 
 import gssbo
 from gssbo.presets import paper
 
-
-@pytest.fixture(scope="module", autouse=True)
-def single_thread():
-    with threadpool_limits(1):  # small problems crawl on several
-        yield
+pytestmark = pytest.mark.usefixtures("single_thread")
 
 
 def test_settings():

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from threadpoolctl import threadpool_limits
 
 from gssbo import GaussianProcess, select_subset
 from gssbo import reference as ref
@@ -16,16 +15,12 @@ from gssbo.precision import PrecisionCache, precision_matrix
 from gssbo.selection import RULES
 from gssbo.selection.subset import select
 
+pytestmark = pytest.mark.usefixtures("single_thread")
+
 NAMES = ["vector", "scalar", "random", "kmeans++", "maxmin", "residual", "variance", "residual-ratio"]
 PIVOTED = ["residual", "variance", "residual-ratio"]
 KERNELS = ["matern52", "matern32", "rbf"]
 N_POOLS = 200
-
-
-@pytest.fixture(scope="module", autouse=True)
-def single_thread():
-    with threadpool_limits(1):  # the reference's small products crawl on several
-        yield
 
 
 def random_pool(seed):

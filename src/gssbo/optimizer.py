@@ -18,30 +18,25 @@ References
 from __future__ import annotations
 
 import contextlib
-import copy
 import functools
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
-from scipy.optimize import OptimizeResult
 
 from gssbo import methods
 from gssbo._keywords import check_keywords, keywords_of
-from gssbo._result import Result
-from gssbo._typing import FloatArray, IndexArray, RngLike
+from gssbo._typing import RngLike
 from gssbo._validation import check_choice, check_flag, check_integer, spawn_generators
 from gssbo._warning import warn
 from gssbo.box_strategy import BoxStrategy
 from gssbo.buffer import Buffer
 from gssbo.default_method import default_n_init, method_for, refuse_box_options
 from gssbo.design import Design
-from gssbo.diagnostics.trust import Trust, trust_in_space
 from gssbo.entry import Entry
 from gssbo.exceptions import InfeasibleError, JournalError, JournalWarning, SpaceExhausted
-from gssbo.gp import GaussianProcess
-from gssbo.ledger import Ledger
+from gssbo.modelled import Modelled
 from gssbo.pending import Suggestion
 from gssbo.portfolio import Portfolio
 from gssbo.proposals import Proposals
@@ -54,7 +49,7 @@ from gssbo.strategy import Strategy, StrategyFactory
 from gssbo.surrogate import Surrogate
 from gssbo.timings import Timings
 
-__all__ = ["Best", "Optimizer"]
+__all__ = ["Optimizer"]
 
 OWN = methods.OWN
 MOST_AT_ONCE = 1_000_000  # suggestions
@@ -82,21 +77,13 @@ def _with_method(init: Init) -> Init:
             init(self, *args, **options | {"method": name})
         except BaseException:
             if getattr(self, "_journal", None) is not None:
-                Ledger.close(self)  # there is nothing to take a snapshot of
+                Modelled.close(self)  # there is nothing to take a snapshot of
             raise
 
     return cast(Init, with_method)
 
 
-class Best(NamedTuple):
-    """The best point, its value, and the standard deviation of that where it is a model's."""
-
-    x: Any
-    y: float | None
-    std: float | None
-
-
-class Optimizer(Ledger):
+class Optimizer(Modelled):
     """Bayesian optimization on a retained subset, by ask and tell.
 
     Parameters
@@ -293,6 +280,11 @@ class Optimizer(Ledger):
             f"M={self.M}, retained={self.n_retained})"
         )
 
+    @property
+    def n_suggested(self) -> int:
+        """Suggestions made that were neither enqueued nor of the initial design."""
+        return self._proposals.n_suggested
+
     # ---- what users do
 
     def ask(self, n: int | None = None, *, ids: bool = False) -> Any:
@@ -470,162 +462,3 @@ class Optimizer(Ledger):
                 # In place, as others hold them; of the same kind, whatever kind that is.
                 fresh.append(np.random.Generator(type(ours.bit_generator)(other.integers(2**63, size=4))))
             self._commit(Entry("reseed", state=states_of(fresh)))
-
-    def predict(self, X: Any, return_std: bool = False) -> FloatArray | tuple[FloatArray, FloatArray]:
-        """Posterior mean (m,), and standard deviation, of the objective at m points X, in user units.
-
-        Noise is not included. Predicting never changes later suggestions.
-
-        Raises
-        ------
-        ValueError
-            If X has the wrong shape, or before anything was told.
-        """
-        rows = self.space.read_many("X", X)
-        with self._lock:
-            mean, std = self._current_strategy().posterior(self.space.to_unit(rows))
-        return (self._sign * mean, std) if return_std else self._sign * mean
-
-    def best(self, by: str = "observed") -> Best:
-        """The best of the points evaluated: by the value observed there, or by what the model makes of all of them.
-
-        With constraints the best of those that meet them, where any does.
-
-        Parameters
-        ----------
-        by : {"observed", "model"}
-            The luckiest of many noisy values is not the best point; the largest posterior mean is a better guess. It is
-            given what the model stands on and what was observed at the point itself.
-
-        Returns
-        -------
-        Best
-            `x`; `y`, the value observed or the posterior mean; `std`, the posterior standard deviation or None. All are
-            None while there is no value; by the model also where everything told lies outside the subspace that the
-            method searches, so that there is no model.
-        """
-        with self._lock:
-            if check_choice("by", by, ("observed", "model")) == "observed" or self.best_y is None:
-                return Best(self.best_x, self.best_y, None)
-            history, strategy = self._history, self._current_strategy()
-            model, retained = strategy.predictor()
-            if len(retained) == 0:  # everything told lies outside the part of the space that is searched
-                return Best(None, None, None)
-            mean, std = strategy.posterior(history.unit)
-            if isinstance(model, GaussianProcess):  # it does not know the values of those left out
-                left = np.setdiff1d(np.flatnonzero(~np.isnan(history.y)), retained)
-                noise_std = None if history.noise_std is None else history.noise_std[left]
-                mean[left], std[left] = model.given_own(mean[left], std[left], history.y[left], noise_std)
-            eligible = ~np.isnan(history.y)
-            if self.space.constrained:
-                feasible = eligible & self.space.feasible(history.X)
-                eligible = feasible if feasible.any() else eligible
-            index = int(np.argmax(np.where(eligible, mean, -np.inf)))
-            return Best(self._point(index), self._sign * float(mean[index]), float(std[index]))
-
-    def diagnostics(
-        self, *, tolerance: float = 0.1, max_pool: int = 1000, candidates: Any = None, rng: RngLike = None
-    ) -> Trust:
-        """Whether the retained subset can be trusted against everything told: see `gssbo.diagnostics.trust`.
-
-        Gaps are in units of the objective, candidates and the worst point in user units. O(n^3) in the pool: 1 to 2 s
-        for the 1,000 observations that a longer history is sampled down to. Asking never changes later suggestions.
-
-        Raises
-        ------
-        ValueError
-            If an argument is out of its range, before anything was told that did not fail, or if the surrogate is not
-            a GaussianProcess of the whole space.
-
-        Examples
-        --------
-        >>> opt = Optimizer([(-5.0, 5.0)], n_init=5, subset_size=20, rule="maxmin", rng=0)
-        >>> X = np.linspace(-5.0, 5.0, 60)[:, None]
-        >>> opt.tell(X, np.cos(2.0 * X[:, 0]))
-        >>> found = opt.diagnostics()
-        >>> found.verdict, found.size_to_halve
-        ('covered', 21)
-        """
-        with self._lock:
-            surrogate, retained = self._current_strategy().predictor()
-            if not isinstance(surrogate, GaussianProcess):
-                raise ValueError(f"diagnostics are of a GaussianProcess, got the surrogate {surrogate!r}")
-            return trust_in_space(
-                self.space, self._history, surrogate, retained, candidates=candidates,
-                rule=self.rule, tolerance=tolerance, max_pool=max_pool, rng=rng,
-            )  # fmt: skip
-
-    def result(self) -> OptimizeResult:
-        """What was found so far, in SciPy's form.
-
-        Fields: `x`, `fun` (best observed), `x_model`, `fun_model`, `fun_model_std` (best by the model), `maximize`
-        (whether larger is better), `nfev` (observations told), `x_iters` (n points), `func_vals` (n,) with NaN where an
-        evaluation failed, `n_failed`, `retained`, `M`, `switched_at`, `timings` (seconds). The best are None before
-        there is a value, those by the model also where there is no model.
-        """
-        with self._lock:
-            observed, model = self.best(), self.best("model")
-            return Result(
-                x=observed.x,
-                fun=observed.y,
-                x_model=model.x,
-                fun_model=model.y,
-                fun_model_std=model.std,
-                maximize=self.maximize,
-                nfev=self.n_told,
-                n_failed=self.n_failed,
-                x_iters=self.X,
-                func_vals=self.y,
-                retained=self.retained,
-                M=self.M,
-                switched_at=self.switched_at,
-                timings={**self.timings, "total": self.timings.total},
-            )
-
-    # ---- what users see
-
-    @property
-    def n_suggested(self) -> int:
-        """Suggestions made that were neither enqueued nor of the initial design."""
-        return self._proposals.n_suggested
-
-    @property
-    def retained(self) -> IndexArray:
-        """Indices into the history of the observations the surrogate was last fitted on, ascending."""
-        return self._strategy.retained
-
-    @property
-    def n_retained(self) -> int:
-        """How many they are; a portfolio, which chooses them when they are asked for, need not do so for that."""
-        strategy = self._strategy
-        return strategy.n_retained if isinstance(strategy, Portfolio) else len(strategy.retained)
-
-    @property
-    def M(self) -> int | None:
-        """Capacity of the retained subset; None while the dynamic rule has not fixed it."""
-        return self._strategy.M
-
-    @property
-    def switched_at(self) -> int | None:
-        """Observations held when retention began; None before."""
-        return self._strategy.switched_at
-
-    @property
-    def surrogate(self) -> Surrogate:
-        """The surrogate in the unit cube, on responses to be maximised, as last fitted; read only."""
-        return self._strategy.surrogate
-
-    # ---- how
-
-    def _current_strategy(self) -> Strategy:
-        """The strategy fitted to everything told.
-
-        A copy does the fitting, so that neither hyperparameters nor generators of this one move.
-        """
-        if self.n_told == self.n_failed:
-            raise ValueError("at least one observation that did not fail is needed: call tell(x, y) first")
-        if self._proposals.n_modelled == self.n_told:
-            return self._strategy
-        twin = copy.deepcopy(self._strategy)
-        twin.update(self._history)
-        return twin

@@ -2,18 +2,12 @@
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_limits
 
 import gssbo
 
+pytestmark = pytest.mark.usefixtures("single_thread")
+
 TOLD = [0.05, 0.2, 0.4, 0.6, 0.8, 0.95]
-
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    """Fits of a dozen points by the hundred: BLAS threads only get in each other's way on a busy machine."""
-    with threadpool_limits(1, user_api="blas"):
-        yield
 
 
 def check_model(opt):

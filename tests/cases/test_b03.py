@@ -2,19 +2,13 @@
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_limits
 
 import gssbo
 
+pytestmark = pytest.mark.usefixtures("single_thread")
+
 X = np.linspace(0, 1, 9)[:, None]
 QUERY = np.linspace(0, 1, 13)[:, None]
-
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    """Fits of a dozen points by the hundred: BLAS threads only get in each other's way on a busy machine."""
-    with threadpool_limits(1, user_api="blas"):
-        yield
 
 
 def objective(x):

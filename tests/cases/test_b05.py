@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_limits
 
 import gssbo
 from gssbo.kernels import Kernel
+
+pytestmark = pytest.mark.usefixtures("single_thread")
 
 P1, P4 = np.array([29.8685, 25.7599, 22.7885]), np.array([-11.2, 3.4, 5.6])
 P2, P5 = P1 + np.array([1e-8, 0.0, -1e-8]), P4 + np.array([0.0, 0.0, 4e-8])
@@ -13,13 +14,6 @@ X = np.array([P1, P2, P2, P4, P5])
 Y = np.array([1.0, 1.2, 0.9, 3.0, 3.1])
 UNIT = (X + 32.0) / 64.0
 BOX = [(-32.0, 32.0)] * 3
-
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    """Fits of a dozen points by the hundred: BLAS threads only get in each other's way on a busy machine."""
-    with threadpool_limits(1, user_api="blas"):
-        yield
 
 
 @pytest.mark.parametrize("name", ["matern52", "matern32", "rbf"])

@@ -2,19 +2,13 @@
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_limits
 
 import gssbo
 
+pytestmark = pytest.mark.usefixtures("single_thread")
+
 X = np.array([[0.05, 0.7], [0.4, 0.9], [0.45, 0.55], [0.9, 0.4], [0.97, 0.98]])
 Y = np.array([1.5, 2.25, 1.6, 1.8, 3.0])
-
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    """Fits of a dozen points by the hundred: BLAS threads only get in each other's way on a busy machine."""
-    with threadpool_limits(1, user_api="blas"):
-        yield
 
 
 def fit(lengthscale, variance, noise, rng=0, **options):

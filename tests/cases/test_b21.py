@@ -5,21 +5,15 @@ The case minimises with incumbent 1; inside everything is maximised, so means an
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_limits
 
 import gssbo
 from gssbo._core import _acquire
 from gssbo.acquisition import ExpectedImprovement, LogExpectedImprovement
 
+pytestmark = pytest.mark.usefixtures("single_thread")
+
 MEAN = np.array([0.7, 1.2, 1.0, 0.7, 1.2])
 STD = np.array([0.0, 0.0, 1e-12, 1e-12, 1e-12])
-
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    """Fits of a dozen points by the hundred: BLAS threads only get in each other's way on a busy machine."""
-    with threadpool_limits(1, user_api="blas"):
-        yield
 
 
 class Moments:

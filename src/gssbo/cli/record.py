@@ -18,7 +18,8 @@ from gssbo.exceptions import JournalError, MissingDependencyError
 from gssbo.journal import compact, read_journal
 from gssbo.journal.record import Record
 from gssbo.ledger import Ledger, continue_ledger, ledger_of
-from gssbo.optimizer import Best, Optimizer
+from gssbo.modelled import Best
+from gssbo.optimizer import Optimizer
 from gssbo.plot import plot_run
 
 __all__ = ["add_commands"]

@@ -1,0 +1,210 @@
+"""The box: point for point the reference's run, its candidates and its hyperparameters."""
+
+import numpy as np
+import pytest
+
+from gssbo import GaussianProcess, Optimizer
+from gssbo import reference as ref
+from gssbo.box_strategy import default_n_candidates
+from gssbo.problems import get_problem
+from tests.optimizers import ACQUISITIONS, BOX, RULES, bowl, drive, fixed, quick, told
+
+pytestmark = pytest.mark.usefixtures("single_thread")
+
+
+def compare_with_reference(n_evals, *, fun, bounds, theta, kernel="matern52", rng=3, surrogate=None, **options):
+    run = ref.reference_loop(fun, bounds, n_evals, theta=theta, kernel=kernel, rng=rng, **options)
+    optimizer = Optimizer(bounds, surrogate=surrogate, rng=rng, **options)
+    retained = []
+    for i in range(n_evals):
+        x = optimizer.ask()
+        np.testing.assert_array_equal(x, run.X[i], err_msg=f"suggestion {i}")
+        if i >= options.get("n_init", 20):
+            retained.append(optimizer.retained)
+        optimizer.tell(x, fun(x))
+    np.testing.assert_array_equal(optimizer.y, run.y)
+    assert len(retained) == len(run.retained)
+    for got, expected in zip(retained, run.retained, strict=True):
+        np.testing.assert_array_equal(got, expected)
+    assert options.get("subset_size", 100) == optimizer.M
+    assert run.M in (None, optimizer.M)  # the reference's is None until retention begins
+    assert optimizer.switched_at == run.switched_at
+    return optimizer
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pool", ["full", 50])
+@pytest.mark.parametrize("rule", RULES)
+def test_two_hundred_iterations_are_the_references(rule, pool):
+    problem = get_problem("hartmann6")
+    optimizer = compare_with_reference(
+        220,
+        fun=problem,
+        bounds=problem.bounds,
+        theta=np.log([0.4] * 6 + [1.0, 1e-2]),
+        surrogate=fixed(6),
+        rule=rule,
+        pool=pool,
+        subset_size=60,
+        n_candidates=300,
+    )
+    assert optimizer.switched_at == 61
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"retain_initial": False},
+        {"retain_newest": False, "rule": "kmeans++"},
+        {"retain_initial": False, "retain_newest": False, "rule": "random"},
+        {"retain_initial": False, "retain_newest": False, "rule": "maxmin", "pool": 30},
+        {"maximize": True, "rule": "scalar"},
+        {"acquisition": "ei"},
+        {"acquisition": "log_ei"},
+        {"subset_size": 11},
+        {"subset_size": 100},
+        {"pool": 17, "subset_size": 25},
+    ],
+    ids=str,
+)
+def test_other_settings_are_the_references(options):
+    compare_with_reference(
+        60,
+        fun=bowl,
+        bounds=BOX,
+        theta=np.log([0.4, 0.4, 1.0, 1e-2]),
+        surrogate=fixed(2),
+        **{"n_init": 8, "subset_size": 20, "n_candidates": 200, "pool": "full", **options},
+    )
+
+
+@pytest.mark.parametrize("kernel", ["matern32", "rbf"])
+def test_other_kernels_are_the_references(kernel):
+    theta = np.log([0.3, 0.8, 2.0, 5e-3])
+    surrogate = GaussianProcess(kernel, lengthscale=[0.3, 0.8], variance=2.0, noise=5e-3, fit_hyperparameters=False)
+    compare_with_reference(
+        45,
+        fun=bowl,
+        bounds=BOX,
+        theta=theta,
+        kernel=kernel,
+        surrogate=surrogate,
+        n_init=8,
+        subset_size=20,
+        n_candidates=200,
+        pool="full",
+    )
+
+
+def test_default_candidates_are_the_references():
+    compare_with_reference(
+        24, fun=bowl, bounds=BOX, theta=np.log([0.4, 0.4, 1.0, 1e-2]), surrogate=fixed(2), pool="full"
+    )
+
+
+@pytest.mark.parametrize("pool", ["full", 40])
+@pytest.mark.parametrize("rule", ["vector", "scalar", "kmeans++"])
+def test_cached_refresh_is_the_recomputed_one(rule, pool):
+    problem = get_problem("hartmann6")
+    runs = []
+    for refresh in ("recompute", "cached"):
+        optimizer = Optimizer(
+            problem.bounds,
+            surrogate=fixed(6, noise=1e-4),
+            rule=rule,
+            pool=pool,
+            refresh=refresh,
+            subset_size=40,
+            n_candidates=200,
+            rng=1,
+        )
+        runs.append((drive(optimizer, 160, problem), optimizer.retained))
+    np.testing.assert_array_equal(runs[0][0], runs[1][0])
+    np.testing.assert_array_equal(runs[0][1], runs[1][1])
+
+
+def test_cached_refresh_follows_refits_bulk_tells_and_a_window():
+    runs = []
+    for refresh in ("recompute", "cached"):
+        optimizer = quick(refit=4, refresh=refresh, pool=14)
+        points = [drive(optimizer, 25)]
+        X = np.random.default_rng(1).uniform(0.0, 3.0, (9, 2))
+        optimizer.tell(X, [bowl(x) for x in X])
+        points.append(drive(optimizer, 12))
+        runs.append(np.vstack(points))
+    np.testing.assert_array_equal(*runs)
+
+
+@pytest.mark.parametrize(("d", "m"), [(1, 10_000), (10, 10_000), (11, 5_000), (50, 5_000), (51, 2_000)])
+def test_number_of_candidates(d, m):
+    assert default_n_candidates(d) == m
+    optimizer = Optimizer([(0.0, 1.0)] * d, n_init=1, surrogate=fixed(d), rng=2)
+    optimizer.tell(np.full(d, 0.5), 1.0)
+    candidates = np.random.default_rng(2).spawn(4)[3].random((m, d))
+    x = optimizer.ask()
+    assert np.any(np.all(candidates == x, axis=1))
+    far = np.sum((candidates - 0.5) ** 2, axis=1)  # one observation at its own mean: the widest posterior wins
+    np.testing.assert_allclose(np.sum((x - 0.5) ** 2), far.max(), rtol=0.02)
+
+
+def test_asking_ahead_does_not_refit():
+    optimizer = quick()
+    drive(optimizer, 15)
+    optimizer.ask()
+    theta = optimizer.surrogate.theta_.copy()
+    refit = optimizer.timings["refit"]
+    optimizer.ask()
+    np.testing.assert_array_equal(optimizer.surrogate.theta_, theta)
+    assert optimizer.timings["refit"] == refit
+
+
+@pytest.mark.parametrize("acquisition", ACQUISITIONS)
+def test_every_acquisition_finds_the_bowls_floor(acquisition):
+    optimizer = quick(acquisition=acquisition, n_candidates=1000)
+    drive(optimizer, 25)
+    assert optimizer.best_y < 0.05
+
+
+def thetas(optimizer, n):
+    """Hyperparameters after each model iteration, up to n observations."""
+    found = []
+    while optimizer.n_told < n:
+        x = optimizer.ask()
+        if optimizer.surrogate.fitted:
+            found.append(tuple(optimizer.surrogate.theta_))
+        optimizer.tell(x, bowl(x))
+    return found
+
+
+def test_refit_every_iteration_and_every_third():
+    assert len(set(thetas(quick(), 17))) == 12
+    found = thetas(quick(refit=3), 17)
+    assert [len(set(found[i : i + 3])) for i in range(0, 12, 3)] == [1, 1, 1, 1]
+    assert len(set(found)) == 4
+
+
+def test_frozen_after_the_switch():
+    found = thetas(quick(refit="frozen"), 20)
+    # Iterations with 5 to 10 observations fit; from 11 on nothing moves.
+    assert len(set(found[:6])) == 6
+    assert len(set(found[5:])) == 1
+
+
+def test_frozen_on_bulk_data_keeps_the_first_fit():
+    optimizer = told(60, refit="frozen")
+    assert len(set(thetas(optimizer, 66))) == 1
+    assert optimizer.surrogate.fit_info_["n_evaluations"] == 0
+
+
+def test_fixed_hyperparameters_never_move():
+    optimizer = quick(surrogate=fixed(2))
+    found = thetas(optimizer, 20)
+    assert set(found) == {tuple(np.log([0.4, 0.4, 1.0, 1e-2]))}
+
+
+def test_the_template_is_copied():
+    template = GaussianProcess(n_restarts=0)
+    optimizer = quick(surrogate=template)
+    drive(optimizer, 8)
+    assert not template.fitted
+    assert optimizer.surrogate is not template

@@ -1,0 +1,82 @@
+"""Predictions, and the best by them."""
+
+import numpy as np
+import pytest
+
+from gssbo import Optimizer
+from gssbo import reference as ref
+from tests.optimizers import BOX, bowl, drive, fixed, quick
+
+pytestmark = pytest.mark.usefixtures("single_thread")
+
+
+@pytest.mark.parametrize("options", [{}, {"rule": "kmeans++", "acquisition": "thompson"}, {"refit": 3}])
+def test_predict_never_changes_what_follows(options):
+    curious, twin = quick(**options), quick(**options)
+    for n in range(22):
+        x = curious.ask()
+        np.testing.assert_array_equal(x, twin.ask())
+        for optimizer in (curious, twin):
+            optimizer.tell(x, bowl(x))
+        retained = curious.retained
+        curious.predict([[0.0, 1.0], [2.0, 2.0]])
+        curious.predict(np.random.default_rng(n).uniform(0.0, 3.0, (5, 2)), return_std=True)
+        np.testing.assert_array_equal(curious.retained, retained)
+
+
+@pytest.mark.parametrize("maximize", [False, True])
+def test_predict_is_in_user_units_and_up_to_date(maximize):
+    sign = -1.0 if maximize else 1.0
+    optimizer = quick(maximize=maximize, subset_size=60)
+    X = np.random.default_rng(0).uniform([-2.0, 0.0], [3.0, 4.0], (50, 2))
+    y = sign * (100.0 + 10.0 * np.array([bowl(x) for x in X]))
+    optimizer.tell(X, y)
+    at = np.array([[1.0, 2.0], [0.0, 3.0]])
+    mean, std = optimizer.predict(at, return_std=True)
+    np.testing.assert_allclose(mean, sign * np.array([100.0, 120.0]), atol=1.0)
+    assert mean.shape == std.shape == (2,)
+    assert np.all((std > 0.0) & (std < 10.0))
+    np.testing.assert_array_equal(optimizer.predict(at), mean)
+    before = optimizer.predict(at)
+    optimizer.tell(at[0], sign * 160.0)
+    assert not np.array_equal(optimizer.predict(at), before)
+
+
+def test_predict_is_the_posterior_of_the_retained_subset():
+    optimizer = quick(surrogate=fixed(2))
+    drive(optimizer, 25)
+    at = np.array([[0.3, 1.2], [2.0, 2.0]])
+    mean, std = optimizer.predict(at, return_std=True)
+    optimizer.ask()
+    kept, unit = optimizer.retained, optimizer.space.to_unit(optimizer.X)
+    z, offset, scale = ref.standardise(optimizer.y[kept])
+    expected = ref.posterior(unit[kept], z, optimizer.space.to_unit(at), np.log([0.4, 0.4, 1.0, 1e-2]))
+    np.testing.assert_allclose(mean, offset + scale * expected[0], rtol=1e-9)
+    np.testing.assert_allclose(std, scale * expected[1], rtol=1e-6)
+
+
+@pytest.mark.parametrize(("method", "tolerance"), [("portfolio", 1e-5), ("box", 0.02)])
+def test_predictions_go_without_the_evaluations_that_failed(method, tolerance):
+    """Failures that have nothing to do with where they are, beside values without noise."""
+    rng = np.random.default_rng(5)
+    opt = Optimizer(BOX, method=method, n_init=8, rng=1)
+    for _ in range(90):
+        x = opt.ask()
+        opt.tell(x, np.nan if rng.random() < 0.15 else bowl(x))
+    assert opt.n_failed > 5
+    best = opt.best("model")
+    assert bowl(best.x) <= opt.best_y + tolerance and abs(best.y - bowl(best.x)) < tolerance
+    X = rng.uniform(*np.transpose(BOX), size=(50, 2))
+    expected = np.array([bowl(x) for x in X])
+    assert np.abs(opt.predict(X) - expected).max() < 0.05 * np.ptp(expected)
+    assert opt.predict(X).tolist() == opt.predict(X).tolist()
+
+
+@pytest.mark.parametrize("method", ["box", "portfolio"])
+def test_where_all_failed_there_is_still_a_subset(method):
+    opt = Optimizer(BOX, method=method, n_init=3, rng=0)
+    for _ in range(8):
+        opt.tell(opt.ask(), np.nan)
+    opt.ask()
+    assert len(opt.retained) == opt.n_retained == 8
+    assert opt.result().x is None and opt.surrogate.y_train_.tolist() == [0.0] * 8

@@ -436,7 +436,7 @@ def test_ctrl_c_during_a_suggestion(monkeypatch):
         ({"x0": np.empty((0, 2)), "y0": [1.0]}, "^x0 must not be empty"),
         ({"x0": [[1.0, 2.0]], "y0": [1.0, 2.0]}, "^y0 must have 1 entries, got 2"),
         ({"x0": [[1.0, 2.0]], "y0": [-np.inf]}, "^y0 must be finite, got -inf"),
-        ({"x0": [[1.0, 2.0]], "y0": [None]}, "^y0 must be a number, or NaN .*got .None"),
+        ({"x0": [[1.0, 2.0]], "y0": [None]}, "^y0 must be a number, or NaN .*got None"),
         ({"x0": [[1.0, 2.0]], "y0": [[1.0], [2.0, 3.0]]}, "^y0 must be an array of real numbers"),
         ({"maximize": "yes"}, "^maximize must be True or False, got 'yes'"),
         ({"rule": "best"}, "^rule must be one of .*, got 'best'"),

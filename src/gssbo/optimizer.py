@@ -451,6 +451,7 @@ class Optimizer(Modelled):
         --------
         >>> opt = Optimizer([(0.0, 1.0)] * 2, method="box", n_init=2, rng=0)
         >>> opt.tell([[0.1, 0.3], [0.6, 0.2], [0.4, 0.9]], [1.0, 2.0, 1.5])
+        >>> import copy
         >>> twin = copy.deepcopy(opt)
         >>> twin.reseed(1)
         >>> bool((opt.ask(4) == twin.ask(4)).all())

@@ -56,7 +56,7 @@ def check_kind(name: str, value: Any, right: bool, accepted: str) -> None:
     """Raise a ValueError that says what is accepted and what was given, unless that is right."""
     if not right:
         # The text of a result is a table of many lines.
-        text = f"an {type(value).__name__}" if isinstance(value, OptimizeResult) else " ".join(repr(value).split())
+        text = "an OptimizeResult" if isinstance(value, OptimizeResult) else " ".join(repr(value).split())
         raise ValueError(f"{name} must be {accepted}, got {text if len(text) <= 80 else text[:77] + '...'}")
 
 

@@ -17,16 +17,10 @@ from bench.workloads import Disagreement, Shortfall, Target, Timed, Work, Worklo
 from bench.workloads.base import require_close, require_equal
 from bench.workloads.inputs import history
 
+pytestmark = pytest.mark.usefixtures("single_thread")
+
 RATES = {"dgemm": 1e10, "dpotrf": 1e10, "copy": 1e10}
 TINY = [builder for section in plans.TINY.sections for builder in section.builders]
-
-
-@pytest.fixture(autouse=True)
-def _one_blas_thread():
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1, user_api="blas"):
-        yield
 
 
 class Clock:

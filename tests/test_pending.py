@@ -18,17 +18,17 @@ def test_empty():
     pending = Pending(3)
     assert (len(pending), pending.n_asked, pending.ids) == (0, 0, [])
     assert pending.unit.shape == (0, 3)
-    assert pending.match(np.zeros(1)) is None
+    assert pending.matches(np.zeros(1)) == []
 
 
 def test_matches_go_to_the_oldest_of_equals(pending):
     row = np.array([0, 0.5])
     assert pending.n_distinct == 4
-    assert [pending.match(row, place) for place in range(3)] == [0, 4, None]
+    assert pending.matches(row) == [0, 4]
     pending.settle(0, 7)
-    assert pending.match(row) == 4
+    assert pending.matches(row) == [4]
     pending.forget(4)
-    assert pending.match(row) is None
+    assert pending.matches(row) == []
     assert pending.seen(np.array([[0, 0.5], [1, 0.5], [1, 0.25]])).tolist() == [False, True, False]
     np.testing.assert_array_equal(pending.unit, [[0.1, 0.5], [0.2, 0.5], [0.3, 0.5]])
 

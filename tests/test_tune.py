@@ -5,13 +5,11 @@ import io
 import json
 import os
 import pathlib
-import re
 import signal
 import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -22,11 +20,11 @@ from gssbo.cli import main, record
 from gssbo.cli.program import CannotStart, Program, ProgramFailed
 from gssbo.cli.signals import Endings
 from gssbo.cli.space_file import read_space
-from gssbo.cli.value import last_number
 from gssbo.exceptions import JournalWarning
 from gssbo.journal import read_journal
 from gssbo.ledger import continue_ledger, read_ledger
 from gssbo.plot import plot_run
+from tests.commands import PYTHON, python
 
 SPACE = """
 [lr]
@@ -47,7 +45,6 @@ if n == 7:
 print("training")
 print("loss", (math.log10(lr) + 3) ** 2 + 0.1 * (n - 3) ** 2 + (act == "relu"))
 """
-PYTHON = f"'{sys.executable}'"
 
 
 def loss(x):
@@ -67,120 +64,7 @@ COMMAND = f"{PYTHON} program.py {{lr}} {{n}} {{act}}"
 TUNE = ["tune", COMMAND, "--space", "space.toml", "--quiet", "--seed", "1", "--n-init", "4"]
 
 
-def python(code):
-    return f'{PYTHON} -c "{code}"'
-
-
 # ---- one command
-
-
-def test_the_value_is_the_last_number_printed():
-    program = Program(python("print('step 1'); print('loss:', {x} * 2); print()"), ["x"])
-    assert program({"x": 1.5}) == 3.0
-    assert Program(python("print('[2.5]'[1:4])"), ["x"])({"x": 1}) == 2.5
-    assert Program(python("print('-inf')"), ["x"])({"x": 1}) == -np.inf
-
-
-def test_values_reach_the_program_whole():
-    code = "import sys, json; json.dump(sys.argv[1:], open(sys.argv[4], 'w')); print(len(sys.argv))"
-    program = Program(f"{python(code)} {{name}} --flag={{flag}} {{{{x}}}} {{value_file}}", ["name", "flag"])
-    with pytest.raises(ProgramFailed, match=r"a; \$\(b\).*--flag=true.*\{x\}"):
-        program({"name": 'a; $(b) "c" d', "flag": True})
-
-
-def test_a_value_file_and_a_key():
-    code = "import sys; open(sys.argv[1], 'w').write('{{\\'loss\\': {x}}}'.replace(chr(39), chr(34)))"
-    program = Program(f"{python(code)} {{value_file}}", ["x"], key="loss")
-    assert program({"x": 0.25}) == 0.25
-    with pytest.raises(ProgramFailed, match="wrote no value file"):
-        Program(f"{python('print({x})')} {{value_file}}", ["x"])({"x": 1})
-    with pytest.raises(ProgramFailed, match="JSON object with a number 'loss'"):
-        Program(python("print({x})"), ["x"], key="loss")({"x": 1})
-
-
-def test_parameters_in_the_environment():
-    code = "import os, json; print(json.loads(os.environ['GSSBO_PARAMETERS'])['n'] + 1)"
-    assert Program(python(code), ["n", "act"])({"n": 2**53, "act": "relu"}) == 2.0**53 + 1
-
-
-@pytest.mark.parametrize(
-    ("code", "reason"),
-    [
-        ("import sys; sys.exit('out of memory')", "code 1: out of memory"),
-        ("print('done')", "must hold a number, .* behind = : [(] or a comma, got 'done'"),
-        ("print('nan')", "not a number"),
-        ("pass", "printed nothing"),
-    ],
-)
-def test_a_failure_says_why(code, reason):
-    with pytest.raises(ProgramFailed, match=reason):
-        Program(python(code), ["x"])({"x": 1})
-
-
-def test_a_command_that_takes_too_long_is_killed_with_its_children():
-    code = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'import time; time.sleep(60)'])"
-    begin = time.monotonic()
-    with pytest.raises(ProgramFailed, match=r"killed after 0\.5 s"):
-        Program(python(code), ["x"], timeout=0.5)({"x": 1})
-    assert time.monotonic() - begin < 30
-
-
-def test_closing_kills_what_runs():
-    program = Program(python("import time; time.sleep(60)"), ["x"])
-    reasons = []
-
-    def evaluate():
-        try:
-            program({"x": 1})
-        except ProgramFailed as error:
-            reasons.append(str(error))
-
-    thread = threading.Thread(target=evaluate)
-    thread.start()
-    while not program._running:
-        time.sleep(0.01)
-    program.close()
-    thread.join(timeout=30)
-    assert len(reasons) == 1 and "ended with code" in reasons[0]
-
-
-@pytest.mark.parametrize(
-    ("command", "message"),
-    [
-        ("", "must not be empty"),
-        ("run {z}", r"got \{z\}"),
-        ("run {x}", "missing: y"),
-        ("run {x", "must be words"),
-        ("run 'x", "must be words"),
-        ("run {x:.3f} {y}", r"\{x\} takes no format"),
-        ("run {x!r} {y}", r"\{x\} takes no format"),
-    ],
-)
-def test_a_wrong_command_is_refused_at_once(command, message):
-    with pytest.raises(ValueError, match=message):
-        Program(command, ["x", "y"])
-
-
-@pytest.mark.parametrize("seconds", [0.0, -1.0, float("nan"), float("inf")])
-def test_a_time_that_is_none_is_refused(seconds):
-    with pytest.raises(ValueError, match=r"^command-timeout must be (greater than 0.0|finite), got"):
-        Program("echo {x}", ["x"], timeout=seconds)
-
-
-def test_a_value_that_no_command_takes_fails():
-    with pytest.raises(ProgramFailed, match=r"^it could not be started: .*null"):
-        Program("echo {x}", ["x"])({"x": "a\0b"})
-
-
-def test_any_time_is_waited():
-    for seconds in (1e7, 1e10, 1e300):
-        assert Program("echo {x}", ["x"], timeout=seconds)({"x": 0.5}) == 0.5
-
-
-def test_names_stand_for_themselves():
-    names = ["model.lr", "a[0]", "0", "x"]
-    program = Program(python("import sys; print(sum(map(float, sys.argv[1:])))") + " {model.lr} {a[0]} {0} {x}", names)
-    assert program({"model.lr": 0.5, "a[0]": 1, "0": 2.0, "x": 4}) == 7.5
 
 
 def test_no_parameter_has_the_name_of_the_value_file(here, capsys):
@@ -684,13 +568,6 @@ def test_a_program_that_is_not_there_is_no_fault_of_the_point(here, command, rea
         Program(command, ["x"])({"x": 1})
 
 
-def test_a_program_that_the_point_chooses_is_of_the_point():
-    with pytest.raises(ProgramFailed, match=r"^it could not be started: .*no-such-program"):
-        Program("no-such-{x}", ["x"])({"x": "program"})
-    with pytest.raises(ProgramFailed, match=r"^it could not be started: .*too long"):
-        Program("echo {x}", ["x"])({"x": "a" * 10**7})
-
-
 @pytest.mark.skipif(os.name != "posix", reason="a script")
 def test_a_program_that_goes_away_fails_no_point(here, capsys):
     script = here / "program"
@@ -717,150 +594,7 @@ def test_a_program_that_goes_away_fails_no_point(here, capsys):
     assert read_ledger("run.jsonl").X[4:] == waiting
 
 
-# ---- a command whose output somebody else holds
-
-
-HOLDS = "sh -c 'setsid sleep 30 & {last}' sh {{x}}"  # setsid: killing the command does not reach it
-
-
-@pytest.mark.skipif(os.name != "posix", reason="process groups")
-@pytest.mark.parametrize("last", ["sleep 60", "echo 1"])
-def test_a_timeout_holds_whoever_has_the_output(last):
-    begin = time.monotonic()
-    with pytest.raises(ProgramFailed, match=r"^it was killed after 0\.5 s$"):
-        Program(HOLDS.format(last=last), ["x"], timeout=0.5)({"x": 1})
-    assert time.monotonic() - begin < 15
-
-
-@pytest.mark.skipif(os.name != "posix", reason="process groups")
-def test_closing_waits_for_nobody_who_has_the_output():
-    program = Program(HOLDS.format(last="sleep 60"), ["x"])
-    with ThreadPoolExecutor(1) as executor:
-        begin, future = time.monotonic(), executor.submit(program, {"x": 1})
-        while not program._running:
-            time.sleep(0.01)
-        time.sleep(0.3)  # until there is somebody
-        program.close()
-        with pytest.raises(ProgramFailed, match=r"^it was killed$"):
-            future.result()
-    assert time.monotonic() - begin < 15
-
-
-def test_a_timeout_is_waited_in_pieces():
-    code = "import sys, time; time.sleep(1.5); print(sys.argv[1])"
-    assert Program(f"{python(code)} {{x}}", ["x"], timeout=60)({"x": 0.5}) == 0.5
-    with pytest.raises(ProgramFailed, match=r"^it was killed after 1\.2 s$"):
-        Program(f"{python(code)} {{x}}", ["x"], timeout=1.2)({"x": 0.5})
-
-
-# ---- a command written for a shell
-
-
-@pytest.mark.parametrize(
-    ("command", "word"),
-    [
-        ("echo {x} | tail -1", "|"),
-        ("echo {x} |tail -1", "|tail"),
-        ("run {x} || echo 1", "||"),
-        ("cd there && run {x}", "&&"),
-        ("cd there ; run {x}", ";"),
-        ("cd there; run {x}", "there;"),
-        ("run {x} > out", ">"),
-        ("run {x} >>out", ">>out"),
-        ("run {x} < in", "<"),
-        ("run {x} 2> log", "2>"),
-        ("run {x} 2>&1", "2>&1"),
-        ("run {x} &> log", "&>"),
-        ("run {x} &", "&"),
-        ("SEED=1 run {x}", "SEED=1"),
-        ("X={x} run", "X={x}"),
-    ],
-)
-def test_a_command_for_a_shell_is_refused(command, word):
-    with pytest.raises(ValueError, match=rf"no shell: got {re.escape(repr(word))}, for which write sh -c '\.\.\.'"):
-        Program(command, ["x"])
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        "sh -c 'echo 7; echo $1 | tail -1' sh {x}",
-        'sh -c "echo \\"7; 7\\" && echo $1" sh {x}',
-        "env X={x} sh -c 'echo $X'",
-    ],
-)
-def test_a_shell_may_be_brought_in(command):
-    assert Program(command, ["x"])({"x": 0.5}) == 0.5
-
-
-def test_what_is_quoted_is_an_argument():
-    command = python("import sys; sys.exit(' '.join(sys.argv[1:]))")
-    arguments = """'|' {x} ';' \\; "&" \\> 'a;' b\\& '2>' X=1 a=b&c=d a|b 1"""
-    with pytest.raises(ProgramFailed, match=re.escape("code 1: | 0.5 ; ; & > a; b& 2> X=1 a=b&c=d a|b 1")):
-        Program(f"{command} {arguments}", ["x"])({"x": 0.5})
-
-
 # ---- the last number of a line
-
-
-@pytest.mark.parametrize(
-    ("line", "value"),
-    [
-        ("0.5", 0.5),
-        ("  loss 0.5  ", 0.5),
-        ("time: 2.4272 s", 2.4272),
-        ("loss=0.5", 0.5),
-        ("loss = 0.5", 0.5),
-        ("score:-0.5", -0.5),
-        ("score:+.5", 0.5),
-        ("loss=1e-3", 1e-3),
-        ("loss=-1.5E+03 units", -1500.0),
-        ("1.", 1.0),
-        ("(0.5)", 0.5),
-        ("f(x)=(0.5, 0.25)", 0.25),
-        ("[0.5]", 0.5),
-        ("{'loss': 0.5}", 0.5),
-        ("loss: '0.5'", 0.5),
-        ('loss "0.5"', 0.5),
-        ("3,0.25", 0.25),
-        ("3,-2", -2.0),
-        ("loss,7", 7.0),
-        ("loss 0.5, done", 0.5),
-        ("loss 0.5; done", 0.5),
-        ("0.5 v1.2-rc", 0.5),
-        ("0.5 run3", 0.5),
-        ("0.5 run-3", 0.5),
-        ("0.5 x_1 a.b2", 0.5),
-        ("0.5 inf-norm", 0.5),
-        ("0.5 nanoseconds", 0.5),
-        ("0.5 - ok ...", 0.5),
-        ("epoch 3: loss 0.5 after 12 min", 12.0),
-        ("1_000", 1000.0),
-        ("-inf", -np.inf),
-        ("loss=inf", np.inf),
-        ("loss: Infinity", np.inf),
-    ],
-)
-def test_the_last_number_of_a_line(line, value):
-    assert last_number(line) == value
-
-
-@pytest.mark.parametrize("line", ["nan", "NaN", "loss -nan", "3: loss=nan", "(nan)", "step 3 loss nan s"])
-def test_nan_is_the_last_number(line):
-    assert np.isnan(last_number(line))
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "done", "run3", "v1.2-rc", "model_7 a-1", "...", "-", "+-", "", "epoch 3: 95%", "3: 2.4s", "epoch 3: 5/10",
-        "3 at 12:30", "3 at 12:30:05", "3 1.2.3", "3 2024-01-02", "3 0.5-0.7", "3 0.5+-0.1", "3 0.5±0.1", "3 +/-0.1",
-        "3 $5", "3 10^-3", "3 \u22125", "3 --5", "3 0x1f", "3 1e", "loss 0,5", "3 1,234", "3 1,234.5", "3 1,234,567",
-        "3 loss None", "3 loss null", "3 -nan(ind)x 4x", "3 |0.5|", "3 #4", "3 5th", "3 \x1b[32m0.5\x1b[0m",
-    ],
-)  # fmt: skip
-def test_what_is_not_clearly_the_last_number_is_none(line):
-    assert last_number(line) is None
 
 
 def test_a_json_object_asks_for_its_key(here):

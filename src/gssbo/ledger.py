@@ -11,7 +11,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
 
@@ -53,7 +53,8 @@ class Ledger:
         self._history = History(space.dim, space.empty())
         self._pending = Pending(space.dim)
         self._n_prior = 0
-        self._n_judged, self._best_feasible = 0, cast(int | None, None)  # among so many, where there are constraints
+        self._n_judged = 0  # observations, where there are constraints
+        self._best_feasible: int | None = None  # of those
         self._journal: Journal | None = None
         self._lock = threading.RLock()
 
@@ -300,8 +301,7 @@ class Ledger:
             numbers = [check_integer("id", x.id, at_least=0)]
         elif x is not None:
             rows, _ = self.space.read("x", x)
-            points = [row.tobytes() for row in rows]
-            numbers = [number for number in pending.ids if [pending.row(number).tobytes()] == points]
+            numbers = pending.matches(rows[0]) if len(rows) == 1 else []
         number = next(iter(numbers), -1) if id is None else check_integer("id", id, at_least=0)
         if number not in pending.ids:
             raise ValueError(f"x or id must be of a pending suggestion, got {x if id is None else id!r}")

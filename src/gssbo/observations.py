@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -136,11 +135,10 @@ def _matches(pending: Pending, rows: Rows) -> list[int | None]:
     """The pending suggestion each row answers, if it does: the oldest of the same values, equal rows in turn."""
     found: list[int | None] = [None] * len(rows)
     if len(pending):
-        places: Counter[bytes] = Counter()
+        left: dict[bytes, list[int]] = {}
         for k in np.flatnonzero(pending.seen(rows)):
-            key = rows[k].tobytes()
-            found[k] = pending.match(rows[k], places[key])
-            places[key] += 1
+            numbers = left.setdefault(rows[k].tobytes(), pending.matches(rows[k])[::-1])
+            found[k] = numbers.pop() if numbers else None
     return found
 
 

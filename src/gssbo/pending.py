@@ -97,10 +97,9 @@ class Pending:
         """Mask of the rows that are pending, to the bit."""
         return np.array([row.tobytes() in self._by_key for row in rows], dtype=bool)
 
-    def match(self, row: NDArray[Any], place: int = 0) -> int | None:
-        """Number of the oldest pending suggestion of this row, or of the next ones at further places."""
-        numbers = self._by_key.get(row.tobytes(), [])
-        return numbers[place] if place < len(numbers) else None
+    def matches(self, row: NDArray[Any]) -> list[int]:
+        """Numbers of the pending suggestions of this row, the oldest first."""
+        return list(self._by_key.get(row.tobytes(), ()))
 
     def outcome(self, number: int) -> int:
         """Index into the history of a suggestion told, or OPEN, or FORGOTTEN; an IndexError if it was never asked."""

@@ -87,7 +87,7 @@ def _best(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     except JournalError as error:
         fail(parser, error)
     ledger = ledger_of(record)
-    best = Best(ledger.best_x, ledger.best_y, None) if options.by == "observed" else _best_by_model(record)
+    best = Best(ledger.best_x, ledger.best_y, None) if options.by == "observed" else _best_by_model(record, ledger)
     pending = [{"id": suggestion.id, "x": _plain(suggestion.x)} for suggestion in ledger.pending]
     if options.json:
         document = {
@@ -111,9 +111,9 @@ def _best(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     return 0
 
 
-def _best_by_model(record: Record) -> Best:
+def _best_by_model(record: Record, ledger: Ledger) -> Best:
     """What a model of everything told takes for the best: of the default method, whichever the run's was."""
-    optimizer = Optimizer(record.space, maximize=ledger_of(record).maximize, rng=0)
+    optimizer = Optimizer(record.space, maximize=ledger.maximize, rng=0)
     for entry in record.entries:
         if entry.kind == "tell" and entry.rows is not None:
             optimizer.tell(record.space.show(entry.rows), entry.y, noise_std=entry.noise_std)

@@ -161,9 +161,9 @@ class _Linear:
             raise ValueError(f"{where} must have A with {len(is_number)} columns, got shape {self.A.shape}")
         if np.any(self.A[:, ~is_number]):
             raise ValueError(f"{where} must have coefficient 0 for categories that are no numbers, got {self.A}")
-        self._is_number = is_number
         if not np.isfinite(self.A).all():
             raise ValueError(f"{where} must have finite coefficients, got {self.A}")
+        self._is_number, self._sizes = is_number, np.abs(self.A)
         lower, upper = _bounds(where, constraint)
         self.lower, self.upper = np.broadcast_to(lower, len(self.A)), np.broadcast_to(upper, len(self.A))
 
@@ -171,7 +171,7 @@ class _Linear:
         numbers = np.where(self._is_number, numbers, 0.0)
         values = np.einsum("ij,kj->ik", numbers, self.A)
         # What d products and their sum may be off by: 0.1 + 0.2 is not above 0.3.
-        slack = (numbers.shape[1] + 2) * EPS * np.einsum("ij,kj->ik", np.abs(numbers), np.abs(self.A))
+        slack = (numbers.shape[1] + 2) * EPS * np.einsum("ij,kj->ik", np.abs(numbers), self._sizes)
         with np.errstate(over="ignore"):  # near the largest doubles
             inside = (values + slack >= self.lower) & (values - slack <= self.upper)
         mask: NDArray[np.bool_] = inside.all(axis=1)

@@ -112,8 +112,8 @@ class Real(Parameter):
 
     def encode(self, column: Column) -> FloatArray:
         """Columns (n, n_columns) of the unit cube, which the model sees, of a stored column (n,)."""
-        if self._log_range[1] > 0.0:
-            start, span = self._log_range
+        start, span = self._log_range
+        if span > 0.0:
             unit = (np.log(np.clip(column, self.low, self.high)) - start) / span
             unit = np.where(column >= self.high, 1.0, np.where(column <= self.low, 0.0, unit))
         else:

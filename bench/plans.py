@@ -136,7 +136,7 @@ def _parts(
             "History length, telling, importing",
             (
                 *(lambda m=m, n=n: loop.ask(n, seeds=seeds, sizes=STEPS, method=m) for m in OURS for n in STEPS),
-                *(lambda n=n: loop.bulk_ask(n, seeds=12) for n in BULK),
+                *(lambda n=n: loop.bulk_ask(n, seeds=32) for n in BULK),
                 *(lambda n=n: loop.bulk_ask(n, method="box") for n in BULK),
                 *(lambda n=n: loop.bulk_ask(n, **loop.RESIDUAL_200) for n in BULK[1:]),
                 *(lambda p=p: loop.batch(p) for p in ("hartmann6", "levy20")),

@@ -202,12 +202,14 @@ def batch(problem: str, n: int = 400, size: int = 16, subset_size: int = 200, se
 def bulk_ask(n: int, problem: str = "hartmann6", count: int = 40, seeds: int = 4, **options: Any) -> Workload:
     """A suggestion after n uniform observations told in bulk, mean over runs and over `count` of them told in turn.
 
-    `options` are keyword arguments of `gssbo.Optimizer`; none is the optimizer with all its defaults.
+    Every run has been told other points. `options` are keyword arguments of `gssbo.Optimizer`; none is the optimizer
+    with all its defaults.
     """
     fun = get_problem(problem)
-    X = reference.to_user(np.random.default_rng(0).random((n, fun.dim)), np.asarray(fun.bounds, dtype=float))
+    bounds = np.asarray(fun.bounds, dtype=float)
     optimizers = [gssbo.Optimizer(fun.bounds, rng=seed, **options) for seed in range(seeds)]
-    for optimizer in optimizers:
+    for seed, optimizer in enumerate(optimizers):
+        X = reference.to_user(np.random.default_rng(seed).random((n, fun.dim)), bounds)
         optimizer.tell(X, fun(X))
         optimizer.ask()  # the first model of so many is a cold one
 

@@ -153,7 +153,7 @@ class Portfolio:
                 continue
             self._lead(history, first, row)
             first = row
-            before = self._view(history, row)
+            before = self._before(history, row)
             y = float(without_gaps(np.append(before.y, history.y[row]))[-1])
             searcher = issued.searcher
             own = self._searchers[searcher].observe(before, history.unit[row], y, asked=issued.asked)
@@ -271,6 +271,15 @@ class Portfolio:
         failed = np.isnan(y) if history.n_failed else None
         standing = None if representatives is None else np.isin(rows, representatives)
         return View(history.unit[rows], without_gaps(y), self._origin[rows], rows, noise_std, failed, standing)
+
+    def _before(self, history: History, row: int) -> View:
+        """What was known when a row was told: mostly the view of the last update, which is not made again."""
+        seen = self._seen
+        if seen is None or row != self._n_modelled or seen.standing is not None:
+            return self._view(history, row)
+        noise_is_new = seen.noise_std is None and history.noise_std is not None
+        failures_are_new = seen.failed is None and history.n_failed > 0
+        return self._view(history, row) if noise_is_new or failures_are_new else seen
 
     def _one(self, view: View, pending: FloatArray, admit: Admit, team: NDArray[np.bool_]) -> FloatArray | None:
         """One point. A searcher that makes it joins the team; one that is large enough is kept to, as models cost."""

@@ -1,5 +1,7 @@
 """The box: point for point the reference's run, its candidates and its hyperparameters."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -208,3 +210,36 @@ def test_the_template_is_copied():
     drive(optimizer, 8)
     assert not template.fitted
     assert optimizer.surrogate is not template
+
+
+def test_hyperparameters_may_be_fitted_on_observations_spread_over_the_history():
+    optimizer = told(100, subset_size=15, rule="residual", fit_on="spread")
+    optimizer.ask()
+    rows = np.round(np.linspace(0, 99, 60)).astype(int)  # 4 M
+    alone = GaussianProcess(n_restarts=0, lengthscale_bounds=(0.05, 10.0))
+    alone.fit(optimizer.space.to_unit(optimizer.X[rows]), -optimizer.y[rows])
+    np.testing.assert_allclose(optimizer.surrogate.theta_, alone.theta_, atol=1e-6)
+    assert len(optimizer.retained) == len(optimizer.surrogate.y_train_) == 15
+
+
+def test_before_retention_begins_spread_is_the_same_as_retained():
+    np.testing.assert_array_equal(drive(quick(fit_on="spread"), 10), drive(quick(), 10))
+
+
+def test_spread_hyperparameters_are_fitted_when_a_refit_is_due():
+    optimizer = quick(fit_on="spread", refit=3, rule="residual")
+    drive(optimizer, 12)
+    found = []
+    for _ in range(13):
+        drive(optimizer, 1)
+        found.append(optimizer.surrogate.theta_)
+    changed = [not np.array_equal(a, b) for a, b in itertools.pairwise(found)]
+    assert changed in ([i % 3 == first for i in range(12)] for first in range(3))
+
+
+def test_frozen_hyperparameters_stand_wherever_they_are_fitted():
+    optimizer = quick(fit_on="spread", refit="frozen", rule="residual")
+    drive(optimizer, 11)
+    theta = optimizer.surrogate.theta_
+    drive(optimizer, 10)
+    np.testing.assert_array_equal(optimizer.surrogate.theta_, theta)

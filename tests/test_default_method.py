@@ -17,6 +17,7 @@ GIVEN = {
     "retain_newest": True,
     "pool": "auto",
     "refit": 1,
+    "fit_on": "retained",
     "refresh": "auto",
     "acquisition": "ucb",
     "acquisition_options": {},

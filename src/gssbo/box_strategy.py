@@ -62,7 +62,7 @@ class BoxStrategy:
     ----------
     space : Space
     retention : Retention
-    refit, acquisition, acquisition_options, n_candidates, surrogate, threads
+    refit, fit_on, acquisition, acquisition_options, n_candidates, surrogate, threads
         As for `Optimizer`.
     fit_rng, candidate_rng : numpy.random.Generator
         Sources of the restarts, and of candidates and draws.
@@ -92,6 +92,7 @@ class BoxStrategy:
         *,
         retention: Retention,
         refit: int | str = 1,
+        fit_on: str = "retained",
         acquisition: str = "ucb",
         acquisition_options: dict[str, Any] | None = None,
         n_candidates: int | None = None,
@@ -109,6 +110,7 @@ class BoxStrategy:
         else:
             self._refit_every = check_integer("refit", refit, at_least=1)
         self._frozen_at_switch = isinstance(refit, str)
+        self._fits_spread = check_choice("fit_on", fit_on, ("retained", "spread")) == "spread"
         self._acquisition = _acquisition(acquisition, acquisition_options)
         self.n_candidates = (
             default_n_candidates(space.dim)
@@ -140,12 +142,18 @@ class BoxStrategy:
         if n == self._n_modelled:
             return False
         switched = self._retention.buffer.switched(n)
-        self._retained = self.members(history)
-        due = not self._surrogate.fitted or self._since_refit % self._refit_every == 0
-        if switched and self._frozen_at_switch and self._surrogate.fitted:
-            due = False
+        apart = switched and self._fits_spread
+        if apart and self._due(switched):
+            self._condition(history, self._retention.spread(n), optimize=True)
+        members = self.members(history)
+        self._condition(history, members, optimize=not apart and self._due(switched))
+        failed = np.isnan(history.y[members])
+        valued = members[~failed]
+        # Ctrl-C interrupts no assignments in a row: before them, the next time begins anew.
+        self._valued = (_rows(history, valued), valued) if failed.any() and not failed.all() else None
+        self._predicts = None
+        self._retained = members
         self._since_refit += 1
-        self._fit(history, self._retained, optimize=due)
         self._n_modelled = n
         return True
 
@@ -206,22 +214,24 @@ class BoxStrategy:
 
     # ---- how
 
+    def _due(self, switched: bool) -> bool:
+        """Whether hyperparameters are to be fitted."""
+        if not self._surrogate.fitted:
+            return True
+        return not (switched and self._frozen_at_switch) and self._since_refit % self._refit_every == 0
+
     def members(self, history: History) -> IndexArray:
         """Indices into the history, ascending, of what to fit to: everything, or the retained subset."""
         if not self._retention.buffer.switched(len(history)):
             return np.arange(len(history), dtype=np.intp)
         if not self._surrogate.fitted:  # told in bulk
-            self._fit(history, self._retention.first_members(len(history)), optimize=True)
+            self._condition(history, self._retention.first_members(len(history)), optimize=True)
         stands = self._refit_every != 1 or self._frozen_at_switch or not self._surrogate.fit_hyperparameters
         return self._retention.choose(history, self._surrogate, stands=stands)
 
-    def _fit(self, history: History, members: IndexArray, *, optimize: bool) -> None:
+    def _condition(self, history: History, members: IndexArray, *, optimize: bool) -> None:
         with self._timings.part("refit"):
             _condition(self._surrogate, _rows(history, members), optimize=optimize, rng=self._fit_rng)
-        failed = np.isnan(history.y[members])
-        valued = members[~failed]
-        self._valued = (_rows(history, valued), valued) if failed.any() and not failed.all() else None
-        self._predicts = None
 
     def predictor(self) -> tuple[Surrogate, IndexArray]:
         """What predicts, and indices into the history of what it is fitted to.

@@ -16,6 +16,7 @@ BOX_OPTIONS = (
     "retain_newest",
     "pool",
     "refit",
+    "fit_on",
     "refresh",
     "acquisition",
     "acquisition_options",

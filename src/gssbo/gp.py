@@ -162,8 +162,7 @@ class GaussianProcess(Regressor):
         z, mean, std, known = self._standardized(y, noise_std)
         hill = partial(Likelihood, KERNELS[self.kernel], X, z, known, factors)
         theta, info = self._search(X, z, hill, optimize=optimize, rng=rng, race=race)
-        self._factorize(X, z, theta, info, known, factors)
-        self.y_mean_, self.y_std_ = mean, std
+        self._factorize(X, z, theta, info, known, factors, scale=(mean, std))
 
     def _factorize(
         self,
@@ -173,6 +172,8 @@ class GaussianProcess(Regressor):
         info: dict[str, Any],
         known: FloatArray | None = None,
         factors: FloatArray | None = None,
+        *,
+        scale: tuple[float, float] = (0.0, 1.0),
     ) -> None:
         n = len(X)
         kernel, noise = self._adopt(theta)
@@ -190,6 +191,7 @@ class GaussianProcess(Regressor):
         self.noise_factors_, self.known_noise_ = factors, known
         self.kernel_, self.noise_, self.theta_ = kernel, noise, theta
         self.alpha_, self._U = alpha, U
+        self.y_mean_, self.y_std_ = scale
         self.log_marginal_likelihood_value_ = float(value)
         self.fit_info_ = {**info, "jitter": jitter}
 

@@ -92,7 +92,6 @@ class MapGaussianProcess(GaussianProcess):
         """Condition on X (n, d) and z (n,) under theta and known noise variances (n,)."""
         info = {"status": "fixed", "message": "", "n_evaluations": 0, "n_starts": 0}
         self._factorize(X, z, theta, info, known)
-        self.y_mean_, self.y_std_ = 0.0, 1.0
 
     def log_expected_improvement(self, points: FloatArray, best: float) -> FloatArray:
         """Log EI over `best` at points (m, d)."""

@@ -78,6 +78,10 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         "gssbo-residual": Method(
             "largest conditional variance plus squared residual, same retention", {"rule": "residual"}
         ),
+        "gssbo-residual-spread": Method(
+            "the same, hyperparameters fitted on 4 M observations spread over the history, at every tenth suggestion",
+            {"rule": "residual", "fit_on": "spread", "refit": 10},
+        ),
         "rssbo": Method(
             "random subset; the newest observation is retained, the initial design is not",
             {"rule": "random", "retain_initial": False},

@@ -127,6 +127,9 @@ class Optimizer(Modelled):
         "residual-ratio", whose time is linear in the pool.
     refit : int or "frozen"
         Hyperparameters are fitted every so many suggestions, or frozen when retention begins.
+    fit_on : {"retained", "spread"}
+        What they are fitted on: the retained subset; or, once retention begins, 4 M observations spread evenly over the
+        history. Those that a rule retained for their residuals make the function look rougher than it is.
     refresh : {"auto", "recompute", "cached"}
         Embeddings from a Cholesky factorization each time, or from a cache updated in O(n^2) an observation while the
         hyperparameters stand; "auto" caches when `refit` is not 1.
@@ -198,6 +201,7 @@ class Optimizer(Modelled):
         retain_newest: bool = True,
         pool: str | int = "auto",
         refit: int | str = 1,
+        fit_on: str = "retained",
         refresh: str = "auto",
         acquisition: str = "ucb",
         acquisition_options: dict[str, Any] | None = None,
@@ -247,6 +251,7 @@ class Optimizer(Modelled):
                 self.space,
                 retention=Retention(buffer, rule=self.rule, refresh=refresh, rng=selection_rng, timings=self.timings),
                 refit=refit,
+                fit_on=fit_on,
                 acquisition=acquisition,
                 acquisition_options=acquisition_options,
                 n_candidates=n_candidates,

@@ -85,10 +85,13 @@ class Retention:
 
     def first_members(self, n: int) -> IndexArray:
         """M ascending indices for the first fit of data told in bulk: the forced set, others evenly spread."""
-        forced, size = self.buffer.forced(n), self._size
+        forced = self.buffer.forced(n)
         others = np.setdiff1d(np.arange(n), forced)
-        spread = np.round(np.linspace(0, len(others) - 1, size - len(forced))).astype(np.intp)
-        return np.sort(np.concatenate([forced, others[spread]]))
+        return np.sort(np.concatenate([forced, others[_evenly(len(others), self._size - len(forced))]]))
+
+    def spread(self, n: int) -> IndexArray:
+        """4 M ascending indices, or all, evenly spread over a history of n, whatever is retained of it."""
+        return _evenly(n, min(n, WINDOW * self._size))
 
     def choose(self, history: History, surrogate: Surrogate, *, stands: bool) -> IndexArray:
         """The retained subset, as ascending indices into the history (algorithm 1, lines 13 to 15).
@@ -181,3 +184,7 @@ class Retention:
                 cache.append(x)
         self._cache, self._cached_pool = cache, pool
         return cache
+
+
+def _evenly(n: int, count: int) -> IndexArray:
+    return np.round(np.linspace(0, n - 1, count)).astype(np.intp)

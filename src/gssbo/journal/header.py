@@ -17,6 +17,7 @@ FORMAT = 1
 BEGINNING = f'{{"gssbo":{FORMAT},"version":"'.encode()  # the first bytes of every journal
 MARK = b"\xef\xbb\xbf"  # that some editors put before UTF-8
 N_GENERATORS = 4
+ADDED = {"fit_on": "retained"}  # options that earlier versions did not have, and what they did
 NUMERIC = {"kind", "low", "high", "log", "step"}
 
 
@@ -149,8 +150,9 @@ def check_header(header: Mapping[str, Any], expected: Mapping[str, Any], path: s
             label = _cut(repr(then.get("name", i)))
             raise JournalError(f"{path} was begun with another parameter {label}: {_text(then)}, got {_text(now)}")
     _check_constraints(header.get("constraints"), expected.get("constraints"), path)
-    for name in {**header["options"], **expected["options"]}:
-        then, now = header["options"].get(name), expected["options"].get(name)
+    begun = ADDED | header["options"]
+    for name in {**begun, **expected["options"]}:
+        then, now = begun.get(name), expected["options"].get(name)
         if json.dumps(now) != json.dumps(then):
             message = f"{path} was begun with {name}={_cut(repr(then))}, got {_cut(repr(now))}"
             raise OtherOption(message, name, then)

@@ -298,3 +298,12 @@ def test_survives_pickling(mixed):
     assert again.from_unit(unit).tobytes() == mixed.from_unit(unit).tobytes()
     assert repr(again) == repr(mixed)
     assert "act: Categorical(values=('relu', 'gelu', None))" in repr(mixed)
+
+
+@pytest.mark.parametrize("bounds", [(-2.0, 0.3), (0.2645, 0.7813), (-0.921, 0.014), (1e-300, 3e300), (0.1, 0.7)])
+@pytest.mark.parametrize("beside", [[], [range(4)]])
+def test_the_ends_of_a_side_are_the_bounds_to_the_bit(bounds, beside):
+    """low + (high - low) is less than high in one of six boxes of two decimals."""
+    space = Space([bounds, *beside])
+    ends = space.show(space.from_unit(np.array([[0.0] * space.dim, [1.0] * space.dim])))
+    assert tuple(point[0] for point in ends) == bounds

@@ -125,11 +125,9 @@ class Real(Parameter):
         """Stored column (n,) of the values nearest to columns (n, n_columns) of the unit cube."""
         u = unit[:, 0]
         start, span = self._log_range
-        if span > 0.0:
-            values = np.where(u >= 1.0, self.high, np.where(u <= 0.0, self.low, np.exp(start + u * span)))
-        else:
-            values = self.low + u * (self.high - self.low)
-        return np.clip(values, self.low, self.high)
+        values = np.exp(start + u * span) if span > 0.0 else self.low + u * (self.high - self.low)
+        inside = np.clip(values, self.low, self.high)
+        return np.where(u >= 1.0, self.high, np.where(u <= 0.0, self.low, inside))
 
     def place(self, draws: FloatArray) -> FloatArray:
         """Columns (n, n_columns) of the unit cube at draws (n,) in [0, 1]; uniform draws give uniform values."""

@@ -180,7 +180,8 @@ class Space:
         """Map (n, D) unit points to the rows nearest to them; never outside the bounds, not by a rounding unit."""
         if self._box is not None:
             low, high, width = self._box
-            points: FloatArray = np.clip(low + U * width, low, high)
+            # low + 1.0 * (high - low) may be less than high.
+            points: FloatArray = np.where(U >= 1.0, high, np.clip(low + U * width, low, high))
             return points
         first = np.zeros(len(U), dtype=np.int64)
         return self.rows(

@@ -188,11 +188,14 @@ class Region:
         if len(pool) <= self.size:
             return gp, view.rows[first]
         shuffled = np.random.default_rng(0).permutation(pool)
-        fair = self._plain(view.only(np.sort(shuffled[: self.size])), self._theta)
+        random = np.sort(shuffled[: self.size])
+        fair = self._plain(view.only(random), self._theta)
         found = []
         for model in (gp, fair):
             chosen = pool[_residual(model, view.only(pool), self.size, view.y[pool])]
             found.append((self._plain(view.only(chosen), model.theta_, search=model is gp), chosen))
+        if fair.noise_ > fair.variance_:  # residuals are noise
+            found.append((fair, random))
         out = shuffled[~np.isin(shuffled, np.concatenate([chosen for _, chosen in found]))][:LEFT_OUT]
         gp, chosen = max(found, key=lambda each: _log_density(each[0], view.only(out)))  # the first of equals
         return gp, view.rows[chosen]

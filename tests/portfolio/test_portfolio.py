@@ -3,6 +3,7 @@ import copy
 import numpy as np
 import pytest
 from scipy.optimize import NonlinearConstraint, rosen
+from scipy.spatial.distance import pdist
 from threadpoolctl import threadpool_limits
 
 import gssbo
@@ -166,6 +167,14 @@ def test_points_of_one_call_are_distinct_and_of_two_searchers():
     assert len({each.searcher for each in optimizer._strategy._issued}) <= 2
 
 
+@pytest.mark.parametrize("seed", [5, 10, 25, 27, 38])
+def test_points_of_one_call_keep_apart_where_little_is_known(seed):
+    optimizer = Optimizer([(0.0, 1.0)] * 2, rng=seed, n_init=6)
+    X = np.random.default_rng(seed).random((10, 2))
+    optimizer.tell(X, (X**2).sum(axis=1))
+    assert pdist(optimizer.ask(8)).min() > 1e-3
+
+
 def test_a_long_history_is_seen_by_its_best_its_newest_and_a_spread():
     rng = np.random.default_rng(0)
     X = rng.random((7_000, 2))
@@ -314,6 +323,15 @@ def test_predictions_tell_noise_from_signal(d, n, noise):
     assert np.mean(np.abs(mean - truth) <= 1.96 * std) > 0.9
     best = opt.best(by="model")
     assert fun(best.x[None])[0] < values.min() + 0.1 * values.std()
+
+
+def test_where_residuals_are_noise_they_choose_nothing():
+    """One in six of the values is another one, wherever: what has the largest residuals are just those."""
+    rng = np.random.default_rng(0)
+    opt = Optimizer([(0.0, 1.0)] * 3, rng=0)
+    y = np.where(rng.random(500) < 1.0 / 6.0, 0.65, 0.35)
+    opt.tell(rng.random((500, 3)), y)
+    assert abs(opt.predict(rng.random((200, 3))).mean() - y.mean()) < 0.03
 
 
 def test_much_noise_comes_to_be_known_as_noise():

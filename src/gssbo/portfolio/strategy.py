@@ -43,6 +43,7 @@ LONGEST_DELAY = 150
 STALLED = np.array([0.5, 1.0, 3.0, 1.0, 1.0])  # weights where nothing is gained any more
 WEAK = 0.5  # weight of a searcher whose model explains little
 APART = 0.25  # how close a point may be to one that is waited for, by the distance to the nearest known
+SPARSE = 0.05  # the same, by the distance of that one to the nearest other that is known
 MOST = 2000  # observations in a view, where M is not larger than half of them
 TEAM = 2  # searchers that make the points of one call
 TRIES = 3  # searchers asked for a suggestion before one is made at random
@@ -316,12 +317,19 @@ class Portfolio:
     def _free(self, x: FloatArray, view: View, pending: FloatArray, admit: Admit) -> bool:
         """Whether a point is admitted, no rounding away from one that is known, and not next to one that is waited for.
 
-        That is, not a few times closer to it than to all that are known: it would tell little beside it.
+        That is, not a few times closer to it than to all that are known, and than the nearest of these is to another:
+        it would tell little beside it.
         """
         if not admit(x[None, :])[0]:
             return False
         if self._space.discrete:
             return not (pending == x).all(axis=1).any()
-        known = float(np.abs(view.X - x).max(axis=1).min(initial=1.0))
+        distances = np.abs(view.X - x).max(axis=1)
+        known = float(distances.min(initial=1.0))
         waited_for = float(np.abs(pending - x).max(axis=1).min(initial=1.0))
-        return known >= 1e-12 and waited_for >= max(1e-9, APART * known)
+        if known < 1e-12 or waited_for < max(1e-9, APART * known):
+            return False
+        if len(pending) == 0 or len(view.y) < 2 or waited_for >= SPARSE:
+            return True
+        others = np.abs(view.X - view.X[int(distances.argmin())]).max(axis=1)
+        return waited_for >= SPARSE * float(others[others > 0.0].min(initial=1.0))

@@ -79,6 +79,19 @@ def test_convergence_of_seeds_is_a_median_and_a_band():
             plot_convergence(nothing)
 
 
+@pytest.mark.parametrize(("maximize", "sign"), [(False, 1.0), (True, -1.0)])
+def test_an_optimum_that_was_beaten_is_refused(maximize, sign):
+    beaten = {"a": [[9.0 * sign, 7.0 * sign]], "b": [np.nan, 3.0 * sign, 4.0 * sign]}
+    message = f"^optimum must be the best value there is, got {5 * sign:g} where the best told is {3 * sign:g}$"
+    with pytest.raises(ValueError, match=message):
+        plot_convergence(beaten, optimum=5.0 * sign, maximize=maximize)
+    beyond = sign * (0.3 - 1e-16)
+    line = plot_convergence([sign, beyond], optimum=0.3 * sign, maximize=maximize).axes[0].lines[0]
+    assert line.get_ydata()[1] == 0.0
+    line = plot_convergence([sign, -1e-16 * sign], optimum=0.0, maximize=maximize).axes[0].lines[0]
+    assert line.get_ydata().tolist() == [1.0, 0.0]
+
+
 def test_times_add_up(mixed):
     axes = plot_times({"mixed": mixed, "again": mixed.result()}).axes[0]
     widths = [patch.get_width() for patch in axes.patches]

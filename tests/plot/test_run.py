@@ -89,3 +89,13 @@ def test_missing_matplotlib_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> 
 def test_marks_are_numbers(options, message):
     with pytest.raises(ValueError, match=message):
         plot_run([3.0, 1.0, 2.0], [0.1, 0.2, 0.3], n_init=1, **options)
+
+
+def test_an_optimum_that_was_beaten_is_refused():
+    with pytest.raises(
+        ValueError, match=r"^optimum must be the best value there is, got 2 where the best told is 1\.5$"
+    ):
+        plot_run(VALUES, SECONDS, optimum=2.0)
+    assert plot_run(VALUES, SECONDS, optimum=2.0, noisy=True).axes  # noise may go below the lowest expected value
+    simple = plot_run(VALUES, SECONDS, optimum=1.5 + 2e-16).axes[1].lines[0]
+    assert simple.get_ydata()[-1] == 0.0

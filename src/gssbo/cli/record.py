@@ -21,6 +21,7 @@ from gssbo.ledger import Ledger, continue_ledger, ledger_of
 from gssbo.modelled import Best
 from gssbo.optimizer import Optimizer
 from gssbo.plot import plot_run
+from gssbo.plot.canvas import regrets
 
 __all__ = ["add_commands"]
 
@@ -226,7 +227,5 @@ def _drawn(ledger: Ledger, optimum: float | None) -> tuple[FloatArray, str]:
     """What is drawn (n,), less of it better, NaN where an evaluation failed; and its name."""
     if optimum is None:
         return (-ledger.y, "objective, negative") if ledger.maximize else (ledger.y, "objective")
-    best, sign = ledger.best_y, 1.0 if ledger.maximize else -1.0
-    if best is None or not np.isfinite(optimum) or sign * best > sign * optimum:
-        raise ValueError(f"--optimum must be the best value there is, got {optimum:g} where the best told is {best}")
-    return sign * (optimum - ledger.y), f"objective {'below' if ledger.maximize else 'above'} {optimum:g}"
+    gaps = regrets("--optimum", optimum, ledger.y, maximize=ledger.maximize)
+    return gaps, f"objective {'below' if ledger.maximize else 'above'} {optimum:g}"

@@ -10,6 +10,7 @@ from scipy.optimize import OptimizeResult
 
 from gssbo._optional import import_optional
 from gssbo._typing import FloatArray, IndexArray
+from gssbo._validation import check_real
 from gssbo.optimizer import Optimizer
 from gssbo.space import Categorical, Integer, Parameter, Real, Rows, Space
 
@@ -23,6 +24,7 @@ __all__ = [
     "label",
     "new_figure",
     "numbers",
+    "regrets",
     "scale_axis",
     "thinned",
     "tidy",
@@ -31,6 +33,7 @@ __all__ = [
 BLUE, ORANGE, GREY = "#1f5fa8", "#c8611a", "#777777"
 COLORS = (BLUE, ORANGE, "#2f8f6b", "#9b4f96", "#b8901f", "#4aa3c7", "#7a4b2a", GREY)
 MOST_POINTS = 5_000  # drawn one by one
+ROUNDING = 1e-9  # by so much of the usual size of the values may one be better than the best there is
 
 
 def new_figure(width: float, height: float) -> Any:
@@ -84,6 +87,23 @@ def numbers(space: Space, rows: Rows, index: int) -> FloatArray:
     """Values (n,) of a parameter as they are drawn: categories by their place."""
     column: NDArray[Any] = space.columns(rows)[index]
     return column.astype(np.float64)
+
+
+def regrets(name: str, optimum: Any, values: FloatArray, *, maximize: bool = False) -> FloatArray:
+    """How far values of any shape are from the best there is, at least 0; NaN where they are.
+
+    Raises
+    ------
+    ValueError
+        If a value is better than `optimum`, the argument of that name, by more than rounding.
+    """
+    best = check_real(name, optimum)
+    gaps: FloatArray = best - values if maximize else values - best
+    worst = np.nanmin(gaps, initial=0.0)
+    if worst < 0.0 and worst < -ROUNDING * max(abs(best), np.nanmedian(np.abs(values))):
+        told = np.nanmax(values) if maximize else np.nanmin(values)
+        raise ValueError(f"{name} must be the best value there is, got {best:.12g} where the best told is {told:.12g}")
+    return np.maximum(gaps, 0.0)
 
 
 def scale_axis(axis: Any, parameter: Parameter) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from gssbo._typing import FloatArray
-from gssbo._validation import check_flag, check_real
-from gssbo.plot.canvas import COLORS, GREY, check_kind, new_figure, thinned, tidy
+from gssbo._validation import check_flag
+from gssbo.plot.canvas import COLORS, GREY, check_kind, new_figure, regrets, thinned, tidy
 
 __all__ = ["plot_convergence"]
 
@@ -27,7 +27,8 @@ def plot_convergence(
         Of a list, the runs are one method with several seeds: their median, and a band from the first quartile to the
         third. Of a dict, each entry is a method.
     optimum : float, optional
-        Best value there is: the regret is drawn then, on a logarithmic axis where it is above 0.
+        Best value there is: the regret is drawn then, on a logarithmic axis where it is above 0. Noisy values may be
+        better than the best expected one, which is no optimum of them.
     maximize : bool, optional
         Whether larger is better; by default what optimizers and results say, and smaller where nobody does.
     value_name : str
@@ -42,8 +43,8 @@ def plot_convergence(
     MissingDependencyError
         If matplotlib is not installed (extra "plot").
     ValueError
-        If `runs` is something else (a path is: open the journal first), there is no run, or one without a value, or
-        some of the runs minimise and others maximise.
+        If `runs` is something else (a path is: open the journal first), there is no run, or one without a value,
+        some of the runs minimise and others maximise, or a value is better than `optimum`.
 
     Examples
     --------
@@ -51,7 +52,6 @@ def plot_convergence(
     >>> [line.get_label() for line in figure.axes[0].lines]
     ['a (median of 2)', 'b']
     """
-    best = None if optimum is None else check_real("optimum", optimum)
     groups = {str(name): _runs(found) for name, found in runs.items()} if _is_dict(runs) else {"": _runs(runs)}
     if not groups:
         raise ValueError(f"runs must hold at least one run, got {runs!r}")
@@ -62,8 +62,8 @@ def plot_convergence(
     for (name, curves), color in zip(groups.items(), COLORS * len(groups), strict=False):
         n = min(len(curve) for curve in curves)
         table = np.array([_best_so_far(curve[:n], up) for curve in curves])
-        if best is not None:
-            table = np.maximum((best - table) if up else (table - best), 0.0)
+        if optimum is not None:
+            table = regrets("optimum", optimum, table, maximize=up)
         at = thinned(n, most=2_000)
         middle = np.median(table, axis=0)
         text = f"{name} (median of {len(curves)})".strip() if len(curves) > 1 else name
@@ -72,7 +72,7 @@ def plot_convergence(
             lower, upper = np.quantile(table, [0.25, 0.75], axis=0)
             axes.fill_between(at + 1, lower[at], upper[at], step="post", color=color, alpha=0.2, linewidth=0)
         low = min(low, float(np.nanmin(middle, initial=np.inf)))
-    if best is None:
+    if optimum is None:
         axes.set_ylabel(f"best {value_name} so far")
     else:
         axes.set_ylabel(f"simple regret of {value_name}")

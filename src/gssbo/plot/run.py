@@ -8,7 +8,7 @@ import numpy as np
 
 from gssbo._typing import ArrayLike, FloatArray
 from gssbo._validation import check_integer, check_real, check_vector
-from gssbo.plot.canvas import BLUE, GREY, ORANGE, new_figure, tidy
+from gssbo.plot.canvas import BLUE, GREY, ORANGE, new_figure, regrets, tidy
 
 __all__ = ["plot_run"]
 
@@ -64,7 +64,8 @@ def plot_run(
     MissingDependencyError
         If matplotlib is not installed (extra "plot").
     ValueError
-        If an array has the wrong shape or an entry that is not finite, or another argument is no number.
+        If an array has the wrong shape or an entry that is not finite, another argument is no number, or a value is
+        better than `optimum` though the objective is not noisy.
 
     Examples
     --------
@@ -87,9 +88,10 @@ def plot_run(
     if lowest is None or noisy:
         _observed(figure.add_subplot(grid[:, 0]), y, lowest, n_design, value_name)
     else:
+        regret = regrets("optimum", lowest, y)
         upper = figure.add_subplot(grid[0, 0])
-        _cumulative_regret(upper, y - lowest, n_design, step)
-        _simple_regret(figure.add_subplot(grid[1, 0], sharex=upper), y - lowest, n_design)
+        _cumulative_regret(upper, regret, n_design, step)
+        _simple_regret(figure.add_subplot(grid[1, 0], sharex=upper), regret, n_design)
         upper.tick_params(labelbottom=False)
     _time(figure.add_subplot(grid[:, 1]), own, theirs, began_at)
     for axes in figure.axes:

@@ -214,6 +214,15 @@ def test_regret_is_reported_three_ways(capsys: pytest.CaptureFixture[str], tmp_p
     assert (tmp_path / "hartmann6-gssbo-seed0.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_rounding_makes_no_regret_negative() -> None:
+    run = start("branin2", dim=None, method="gssbo", subset_size=None, seed=0, n_evals=21)
+    optimum = run.problem.optimum
+    run.optimizer.tell(np.random.default_rng(0).random((21, 2)), [1.0] * 20 + [np.nextafter(optimum, 0.0)])
+    regret = summarize(run)["regret"]
+    for unit in ("raw", "in_std", "of_random_search"):
+        assert regret[unit] == {"cumulative": 0.0, "simple": 0.0}
+
+
 def test_shares_add_up(capsys: pytest.CaptureFixture[str]) -> None:
     timings = run_json(capsys, "levy3", *SHORT)["timings"]
     assert sum(timings["shares_percent"].values()) == pytest.approx(100.0)

@@ -64,6 +64,14 @@ def test_regret():
     np.testing.assert_array_equal(problem.regret([[-2.0], [3.0]]), [[0.0], [5.0]])
 
 
+def test_regret_is_negative_by_noise_alone():
+    branin = get_problem("branin2")
+    assert branin.regret(branin.optimum - 3e-16) == 0.0
+    assert branin.regret(branin.optimum - 0.1) == pytest.approx(-0.1)
+    noisy = get_problem("noisyhartmann6", rng=0)
+    assert noisy.regret(np.nextafter(noisy.optimum, -10.0)) < 0.0
+
+
 def test_expected_values():
     problem = get_problem("noisyhartmann6", rng=0)
     x = problem.bounds.mean(axis=1)

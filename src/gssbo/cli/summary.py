@@ -120,9 +120,9 @@ def _regret(run: Run) -> dict[str, Any] | None:
     if iterations < 1:
         return None
     scale = problem.normalizer()
-    cumulative = float(np.sum(optimizer.y[optimizer.n_init :] - problem.optimum))
+    cumulative = float(np.sum(problem.regret(optimizer.y[optimizer.n_init :])))
     # The luckiest of many noisy values says nothing about how far the configuration is from the optimum.
-    simple = None if problem.stochastic else float(optimizer.y.min() - problem.optimum)
+    simple = None if problem.stochastic else float(problem.regret(optimizer.y.min()))
     return {
         "protocol": f"over the {iterations} iterations after the initial design of {optimizer.n_init}",
         "iterations": iterations,

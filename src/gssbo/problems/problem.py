@@ -32,6 +32,7 @@ LIBRARY = "Surjanovic and Bingham, Virtual Library of Simulation Experiments"
 _NORMALIZER_SEED = 20_240_601
 _CHUNK_ENTRIES = 500_000  # entries of one block of sampled points: 4 MB
 _CHUNK_ROWS = 25_000
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -280,7 +281,8 @@ class Problem:
         Returns
         -------
         float or ndarray
-            ``y - optimum``, of the shape of `y`; a float for a scalar.
+            ``y - optimum``, of the shape of `y`; a float for a scalar. 0 where that of a deterministic problem is
+            negative by rounding.
 
         Examples
         --------
@@ -289,6 +291,8 @@ class Problem:
         array([0. , 2.5])
         """
         gap = np.asarray(y, dtype=np.float64) - self.optimum
+        if not self.stochastic:
+            gap = np.where((gap < 0.0) & (gap > -_ROUNDING * max(1.0, abs(self.optimum))), 0.0, gap)
         return float(gap) if gap.ndim == 0 else gap
 
     def normalizer(self, n_samples: int | None = None) -> Normalizer:

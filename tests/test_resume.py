@@ -15,7 +15,7 @@ from scipy.optimize import LinearConstraint, NonlinearConstraint
 import gssbo
 from gssbo import snapshots
 from gssbo.buffer import Buffer
-from gssbo.exceptions import JournalError, JournalWarning
+from gssbo.exceptions import JournalError, JournalWarning, OtherOption
 from gssbo.journal import Journal, read_journal
 from gssbo.ledger import continue_ledger
 
@@ -272,8 +272,9 @@ def test_another_seed_is_another_run(tmp_path):
     before = path.read_bytes()
     with pytest.raises(JournalError, match="another rng"):
         gssbo.minimize(bowl, [(0.0, 1.0)], n_evals=5, rng=1, journal=path)
-    with pytest.raises(JournalError, match="n_init=None, got 7"):
+    with pytest.raises(OtherOption, match="n_init=None, got 7") as error:
         gssbo.minimize(bowl, [(0.0, 1.0)], n_evals=5, rng=0, n_init=7, journal=path)
+    assert (error.value.name, error.value.then) == ("n_init", None)
     with pytest.raises(JournalError, match="maximize=False, got True"):
         gssbo.minimize(bowl, [(0.0, 1.0)], n_evals=5, rng=0, maximize=True, journal=path)
     assert path.read_bytes() == before

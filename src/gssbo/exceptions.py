@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 __all__ = [
     "InfeasibleError",
     "JournalError",
     "JournalWarning",
     "MissingDependencyError",
     "NotFittedError",
+    "OtherOption",
     "SpaceExhausted",
 ]
 
@@ -30,6 +33,17 @@ class InfeasibleError(ValueError):
 
 class JournalError(ValueError):
     """A journal cannot be used: damaged, in use, of another run, or not to be written; the message says which."""
+
+
+class OtherOption(JournalError):
+    """A journal is of a run with another option: `name` says which, and `then` what it was, None for a seed."""
+
+    def __init__(self, message: str, name: str, then: Any) -> None:
+        super().__init__(message, name, then)
+        self.name, self.then = name, then
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class JournalWarning(UserWarning):

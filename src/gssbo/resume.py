@@ -10,10 +10,10 @@ import numpy as np
 
 from gssbo._typing import RngLike
 from gssbo.entry import Entry
-from gssbo.exceptions import JournalError
+from gssbo.exceptions import JournalError, OtherOption
 from gssbo.journal import Journal
 from gssbo.journal.generators import make_generator, plain_state, seed_of
-from gssbo.journal.header import OtherOption, describe_run
+from gssbo.journal.header import describe_run
 from gssbo.journal.plain import RowCodec, plain_number
 from gssbo.space import Space
 

@@ -21,9 +21,8 @@ from gssbo.cli.program import CannotStart, Program, ProgramFailed
 from gssbo.cli.signals import Endings
 from gssbo.cli.space_file import read_space
 from gssbo.cli.text import paragraph
-from gssbo.exceptions import JournalError, MissingDependencyError
+from gssbo.exceptions import JournalError, MissingDependencyError, OtherOption
 from gssbo.journal import Journal, read_journal
-from gssbo.journal.header import OtherOption
 
 __all__ = ["add_commands"]
 

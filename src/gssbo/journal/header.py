@@ -6,12 +6,12 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from gssbo.exceptions import JournalError
+from gssbo.exceptions import JournalError, OtherOption
 from gssbo.journal.generators import check_seed
 from gssbo.journal.plain import Unread, check_depth, describe_constraint, describe_parameter, parse_json, shown
 from gssbo.space import Categorical, Integer, Real, Space
 
-__all__ = ["BEGINNING", "FORMAT", "OtherOption", "check_header", "describe_run", "parse_header", "space_of"]
+__all__ = ["BEGINNING", "FORMAT", "check_header", "describe_run", "parse_header", "space_of"]
 
 FORMAT = 1
 BEGINNING = f'{{"gssbo":{FORMAT},"version":"'.encode()  # the first bytes of every journal
@@ -19,17 +19,6 @@ MARK = b"\xef\xbb\xbf"  # that some editors put before UTF-8
 N_GENERATORS = 4
 ADDED = {"fit_on": "retained"}  # options that earlier versions did not have, and what they did
 NUMERIC = {"kind", "low", "high", "log", "step"}
-
-
-class OtherOption(JournalError):
-    """A journal is of a run with another option: what it is called, and what it was then, None for a seed."""
-
-    def __init__(self, message: str, name: str, then: Any) -> None:
-        super().__init__(message, name, then)
-        self.name, self.then = name, then
-
-    def __str__(self) -> str:
-        return str(self.args[0])
 
 
 def describe_run(space: Space, options: Mapping[str, Any], rng: list[dict[str, Any]], version: str) -> dict[str, Any]:

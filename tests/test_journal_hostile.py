@@ -190,6 +190,20 @@ def test_states_of_generators_must_be_such(tmp_path, source):
             gssbo.Optimizer([(0.0, 1.0)], journal=path)
 
 
+def test_the_grid_of_a_step_is_made_once_however_many_lines_there_are(tmp_path, monkeypatch):
+    made = []
+    with gssbo.Optimizer([gssbo.Real(0.0, 1.0, step=0.01)], journal=Journal(tmp_path / "run.jsonl")) as opt:
+        for k in range(9):
+            opt.tell([0.01 * k], 1.0)
+    data = (tmp_path / "run.jsonl").read_bytes().splitlines(keepends=True)
+    (tmp_path / "run.jsonl").write_bytes(b"".join([*data[:3], b"XX\n", *data[4:]]))
+    resolved = gssbo.Real.resolved
+    monkeypatch.setattr(gssbo.Real, "resolved", lambda real: made.append(real) or resolved(real))
+    with pytest.warns(JournalWarning):
+        assert len(read_journal(tmp_path / "run.jsonl", skip_damaged=True).entries) == 8
+    assert len(made) <= 2
+
+
 def test_numbers_may_be_missing_where_a_line_was_left_out(tmp_path, lines):
     path = tmp_path / "run.jsonl"
     line = json.dumps({"ask": [POINT], "id": [5]}).encode() + b"\n"

@@ -231,7 +231,7 @@ class RowCodec:
             if -1 in found:
                 raise self._misfit(i, "be among the categories", values[found.index(-1)])
             return np.array(found, dtype=np.int64)
-        kind = self.space.parameters[i].resolved()
+        kind = self.space.kinds[i]
         allowed, rule = ({int}, "be a whole number") if kind.dtype == "i8" else ({float, int}, "be a number")
         if not allowed.issuperset(map(type, values)):
             raise self._misfit(i, rule, next(value for value in values if type(value) not in allowed))

@@ -103,6 +103,11 @@ class Space:
         return len(self.parameters)
 
     @property
+    def kinds(self) -> list[Parameter]:
+        """What does the work of each parameter, see `Parameter.resolved`."""
+        return self._kinds
+
+    @property
     def constraints(self) -> tuple[LinearConstraint | NonlinearConstraint, ...]:
         """What points must meet to be suggested, as it was given."""
         return self._constraints.given

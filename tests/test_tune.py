@@ -156,7 +156,7 @@ def test_a_switch_is_told_as_it_is_printed(here, capsys, text):
         opt.tell({"b": False, "c": 2}, 1.0)
     assert main(["tell", "run.jsonl", f"b={text}", "c=None", "--value", "0.5"]) == 0
     assert main(["best", "run.jsonl"]) == 0
-    assert "b = True" in capsys.readouterr().out
+    assert "b = true\n  c = null\n" in capsys.readouterr().out
     assert read_ledger("run.jsonl").best_x == {"b": True, "c": None}
 
 
@@ -171,12 +171,36 @@ def test_lists_are_values_like_any_others(here, capsys):
     tune = ["tune", f"{PYTHON} lists.py {{c}}", "--n-evals", "2", "--quiet", "--journal", "run.jsonl", "--noisy"]
     assert main([*tune, "--space", "space.toml"]) == 0
     assert main(["tell", "run.jsonl", 'c=["a b", true]', "--value", "-1"]) == 0
-    assert main(["tell", "run.jsonl", "c=(8, 16)", "--value", "-2"]) == 0  # as `best` prints it
+    assert main(["tell", "run.jsonl", "c=(8, 16)", "--value", "-2"]) == 0  # as Python has it
     capsys.readouterr()
+    assert main(["best", "run.jsonl"]) == 0
+    assert "\n  c = [8, 16]\n" in capsys.readouterr().out
+    assert main([*tune, "--n-evals", "5"]) == 0
+    assert "\n  c = [8, 16]\n" in capsys.readouterr().out
     assert main(["best", "run.jsonl", "--json"]) == 0
     best = json.loads(capsys.readouterr().out)
     assert (best["best"], best["value"], best["n_failed"]) == ({"c": [8, 16]}, -2.0, 0)
-    assert read_ledger("run.jsonl").X[2:] == [{"c": ("a b", True)}, {"c": (8, 16)}]
+    assert read_ledger("run.jsonl").X[2:4] == [{"c": ("a b", True)}, {"c": (8, 16)}]
+
+
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        ("c=8", "c must be one of the values, got '8'; its values are [8, 16], \"a b\", null"),
+        ("b=yes", "b must be one of the values, got 'yes'; its values are false, true"),
+        ("s=0.3", "s must lie on the steps, got '0.3'; its bounds are (0.0, 1.0) in steps of 0.25"),
+        ("r=x", "r must be a real number, got 'x'; its bounds are (0.0, 1.0)"),
+    ],
+)
+def test_a_wrong_value_is_named_as_it_was_written(here, capsys, word, message):
+    point = {"c": "a b", "b": "true", "s": "0.5", "r": "0.5"}
+    space = {"c": [(8, 16), "a b", None], "b": bool, "s": Real(0.0, 1.0, step=0.25), "r": (0.0, 1.0)}
+    with gssbo.Optimizer(space, journal="run.jsonl") as opt:
+        opt.enqueue({"c": "a b", "b": True, "s": 0.5, "r": 0.5})
+    name, _, text = word.partition("=")
+    with pytest.raises(SystemExit):
+        main(["tell", "run.jsonl", *map("=".join, (point | {name: text}).items()), "--value", "1"])
+    assert message in capsys.readouterr().err
 
 
 def test_a_journal_with_failures_is_drawn_whole(here, monkeypatch):

@@ -12,7 +12,7 @@ import numpy as np
 
 from gssbo._typing import FloatArray
 from gssbo.cli.errors import add_skip_damaged, fail, journal_warnings
-from gssbo.cli.text import labels
+from gssbo.cli.text import labels, written
 from gssbo.entry import Entry
 from gssbo.exceptions import JournalError, MissingDependencyError
 from gssbo.journal import compact, read_journal
@@ -22,6 +22,7 @@ from gssbo.modelled import Best
 from gssbo.optimizer import Optimizer
 from gssbo.plot import plot_run
 from gssbo.plot.canvas import regrets
+from gssbo.space.parameter import Misfit, Parameter
 
 __all__ = ["add_commands"]
 
@@ -104,7 +105,7 @@ def _best(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     if best.y is None:
         sys.stdout.write(f"no value yet: {ledger.n_told} told, {ledger.n_failed} of them failed\n")
     else:
-        point = "\n".join(f"  {name} = {value}" for name, value in _named(ledger, best.x))
+        point = "\n".join(f"  {name} = {written(value)}" for name, value in _named(ledger, best.x))
         value = f"value {best.y:.10g}" if best.std is None else f"mean {best.y:.10g} (+/- {best.std:.2g}), by a model"
         sys.stdout.write(f"best {value} of {ledger.n_told} told, {ledger.n_failed} of them failed\n{point}\n")
     for each in pending:
@@ -159,7 +160,7 @@ def _point(ledger: Ledger, words: list[str]) -> Any:
             raise ValueError(f"the point must be NAME=VALUE for each of {', '.join(names)}, got {word!r}")
         if name in found:
             raise ValueError(f"the point must have each parameter once, got {name} again in {word!r}")
-        found[name] = _value(text, ledger.space.parameters[names.index(name)])
+        found[name] = _value(name, text, ledger.space.kinds[names.index(name)])
     missing = [name for name in names if name not in found]
     if missing:
         raise ValueError(f"the point must have all parameters, missing: {', '.join(missing)}")
@@ -169,10 +170,21 @@ def _point(ledger: Ledger, words: list[str]) -> Any:
     return np.array(values, dtype=float) if ledger.space.is_array else values
 
 
-def _value(text: str, parameter: Any) -> Any:
-    for value in getattr(parameter, "values", ()):
-        if text == str(value):  # as `gssbo best` prints it
-            return value
+def _value(name: str, text: str, parameter: Parameter) -> Any:
+    values = getattr(parameter, "values", ())
+    for form in (written, str):  # as `gssbo best` prints it, or Python
+        for value in values:
+            if text == form(value):
+                return value
+    try:
+        parameter.store([value := _read(text)])
+    except Misfit as misfit:
+        limits = f"values are {', '.join(map(json.dumps, values))}" if values else parameter.limits
+        raise ValueError(f"{name} must {misfit.rule}, got {text!r}; its {limits}") from None
+    return value
+
+
+def _read(text: str) -> Any:
     for read in (json.loads, int, float):  # JSON has no .5, +3 and 1.
         try:
             return _frozen(read(text))

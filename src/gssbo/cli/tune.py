@@ -20,7 +20,7 @@ from gssbo.cli.errors import add_skip_damaged, fail, journal_warnings, output_ma
 from gssbo.cli.program import CannotStart, Program, ProgramFailed
 from gssbo.cli.signals import Endings
 from gssbo.cli.space_file import read_space
-from gssbo.cli.text import paragraph
+from gssbo.cli.text import paragraph, written
 from gssbo.exceptions import JournalError, MissingDependencyError, OtherOption
 from gssbo.journal import Journal, read_journal
 
@@ -206,7 +206,7 @@ def _report(options: argparse.Namespace, result: OptimizeResult, *, hopeless: bo
         }
         sys.stdout.write(json.dumps(document, default=str) + "\n")
     elif result.x is not None:
-        best = "\n".join(f"  {name} = {value}" for name, value in result.x.items())
+        best = "\n".join(f"  {name} = {written(value)}" for name, value in result.x.items())
         sys.stdout.write(
             f"best value {result.fun:.10g} of {result.nfev} evaluations, {result.n_failed} of them failed\n{best}\n"
             f"{result.message}\n"

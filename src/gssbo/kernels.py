@@ -56,16 +56,31 @@ class Kernel:
         return KERNELS[self.name]
 
     def __call__(self, A: FloatArray, B: FloatArray | None = None) -> FloatArray:
-        """Covariances k(A, B) of shape (n, m); B defaults to A."""
+        """Covariances k(A, B) of shape (n, m); B defaults to A.
+
+        Raises
+        ------
+        ValueError
+            If they have other columns than there are lengthscales, here as in the methods below.
+        """
         if B is None:
             return self.padded_gram(A, 0.0)[:, : len(A)].copy()
+        self._check("A", A)
+        self._check("B", B)
+        if len(A) == 0 or len(B) == 0:
+            return np.empty((len(A), len(B)))
         out = np.empty((len(A), _linalg.padded(len(B))))
         _kernels.cross(self.kind, A, B, self.lengthscale, self.variance, out)
         return out[:, : len(B)].copy()
 
     def gradient(self, A: FloatArray, x: FloatArray) -> FloatArray:
         """Gradient dk(a_i, x)/dx of shape (n, d); 0 where a_i and x coincide, for a Matern kernel too."""
+        self._check("A", A)
+        if x.shape != self.lengthscale.shape:
+            raise ValueError(f"x must have shape {self.lengthscale.shape}, an entry a lengthscale, got shape {x.shape}")
         k, dk = np.empty(len(A)), np.empty(A.shape)
+        if len(A) == 0:
+            return dk
         _kernels.cross_gradient(self.kind, A, x, self.lengthscale, self.variance, k, dk)
         return dk
 
@@ -73,9 +88,12 @@ class Kernel:
         self, X: FloatArray, noise: float, *, full: bool = True, out: FloatArray | None = None
     ) -> FloatArray:
         """k(X, X) + noise I as a padded (n, ld) array for the core, only its upper triangle unless `full`; in `out`."""
+        self._check("X", X)
         n = len(X)
         if out is None:
             out = np.empty((n, _linalg.padded(n)))
+        if n == 0:
+            return out
         out.fill(0.0)
         _kernels.gram(self.kind, X, self.lengthscale, self.variance, np.full(n, noise), full, out)
         return out
@@ -93,3 +111,8 @@ class Kernel:
         yield 0.0
         for exponent in range(-10, 0):
             yield self.variance * 10.0**exponent
+
+    def _check(self, name: str, points: FloatArray) -> None:
+        d = len(self.lengthscale)
+        if points.ndim != 2 or points.shape[1] != d:
+            raise ValueError(f"{name} must have shape (n, {d}), a column a lengthscale, got shape {points.shape}")

@@ -92,12 +92,13 @@ class Modelled(Ledger):
             return Best(self._point(index), self._sign * float(mean[index]), float(std[index]))
 
     def diagnostics(
-        self, *, tolerance: float = 0.1, max_pool: int = 1000, candidates: Any = None, rng: RngLike = None
+        self, *, tolerance: float = 0.1, max_pool: int | None = None, candidates: Any = None, rng: RngLike = None
     ) -> Trust:
         """Whether the retained subset can be trusted against everything told: see `gssbo.diagnostics.trust`.
 
         Gaps are in units of the objective, candidates and the worst point in user units. O(n^3) in the pool: 1 to 2 s
-        for the 1,000 observations that a longer history is sampled down to. Asking never changes later suggestions.
+        for the 1,000 observations that a longer history is sampled down to, or twice the subset if that is more. Asking
+        never changes later suggestions.
 
         Raises
         ------

@@ -1,5 +1,7 @@
 """Whether a subset can be trusted, of a model and of a running optimizer."""
 
+import sys
+
 import numpy as np
 import pytest
 from scipy.optimize import LinearConstraint, NonlinearConstraint
@@ -80,6 +82,16 @@ def test_trust_against_a_sample():
     assert "M = 60 of 200 sampled from 5,000" in str(found)
     with pytest.raises(ValueError, match=r"max_pool must be larger than the retained subset \(60\), got 60"):
         trust(kernel, X, y, kept, noise=0.5, max_pool=60)
+
+
+def test_the_pool_holds_the_subset_twice(monkeypatch):
+    monkeypatch.setattr(sys.modules["gssbo.diagnostics.trust"], "POOL", 20)  # the package has a function of the name
+    opt = Optimizer([(0.0, 1.0)] * 2, method="box", n_init=6, subset_size=20, rule="random", rng=0)
+    X = np.random.default_rng(0).random((60, 2))
+    opt.tell(X, X[:, 0])
+    found = opt.diagnostics(rng=0)
+    assert (len(found.pool), found.size) == (40, 20)
+    assert len(opt.diagnostics(max_pool=21, rng=0).pool) == 21
 
 
 def test_trust_with_equal_responses():

@@ -37,6 +37,7 @@ __all__ = ["Trust", "trust", "trust_in_space"]
 
 REACH = 2.0  # posterior standard deviations that should hold the full-data mean
 MISSES = 0.05  # share of the points where they may not
+POOL = 1000  # observations, where the subset is no larger than half of that
 LARGEST = float(np.finfo(np.float64).max)
 
 
@@ -138,7 +139,7 @@ def trust(
     *,
     rule: str = "vector",
     tolerance: float = 0.1,
-    max_pool: int = 1000,
+    max_pool: int | None = None,
     noise: float | None = None,
     noise_std: ArrayLike | None = None,
     candidates: ArrayLike | None = None,
@@ -163,10 +164,10 @@ def trust(
         Selection rule that adds to the subset, a key of `gssbo.selection.RULES`.
     tolerance : float
         Largest mean gap that counts as close, in standard deviations of the pool's responses.
-    max_pool : int
+    max_pool : int, optional
         Size of the pool where there are more observations: the subset, and others spread evenly over their order. The
         gap to a sample is smaller than that to all the data, by a tenth or less to about a half, and sizes count
-        members of the sample.
+        members of the sample. Default: 1,000, or twice the subset where that is more.
     noise, noise_std
         As in `PosteriorGap`.
     candidates : array of shape (m, d), optional
@@ -207,7 +208,7 @@ def trust(
     responses = check_vector("y", y, size=n)
     members = check_indices("retained", retained, below=n)
     limit = check_real("tolerance", tolerance, above=0.0)
-    most = check_integer("max_pool", max_pool, at_least=1)
+    most = max(POOL, 2 * len(members)) if max_pool is None else check_integer("max_pool", max_pool, at_least=1)
     others = np.setdiff1d(np.arange(n, dtype=np.intp), members)
     if len(others) and most <= len(members):
         raise ValueError(f"max_pool must be larger than the retained subset ({len(members)}), got {max_pool}")

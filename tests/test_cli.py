@@ -164,6 +164,10 @@ def test_help_of_run_lists_problems_and_methods(capsys: pytest.CaptureFixture[st
         (["hartmann6", "--method", "gssbo", "--subset-size", "21"], "subset_size must be larger than the forced set"),
         (["hartmann6", "--subset-size", "some"], "at least 1, got 'some'"),
         (["hartmann6", "--method", "gp-ucb", "--subset-size", "50"], "keeps all observations"),
+        (
+            ["branin2", "--subset-size", "dynamic", "--method", "portfolio"],
+            "'dynamic' with method='box', got 'dynamic'",
+        ),
         (["hartmann6", "--n-evals", "0"], "at least 1, got '0'"),
         (["hartmann6", "--seed", "-1"], "at least 0, got '-1'"),
         ([], "PROBLEM"),

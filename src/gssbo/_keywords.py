@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, cast
 
-__all__ = ["check_keywords", "keywords_of", "with_checked_keywords"]
+__all__ = ["check_keywords", "hint", "keywords_of", "with_checked_keywords"]
 
 SYNONYMS = {
     "rng": ("seed", "random_state", "random_seed"),
@@ -41,9 +41,19 @@ def check_keywords(function: str, given: Iterable[str], accepted: Iterable[str])
     known = tuple(accepted)
     for name in given:
         if name not in known:
-            meant = _meant(name, known)
-            hint = "" if meant is None else f": did you mean {meant!r}?"
-            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{hint}")
+            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{hint(name, known)}")
+
+
+def hint(name: str, known: tuple[str, ...]) -> str:
+    """What to add to a message about an unknown name: which known one was likely meant, or nothing.
+
+    Examples
+    --------
+    >>> hint("seed", ("bounds", "rng")), hint("betta", ("beta",)), hint("kappa", ("beta",))
+    (": did you mean 'rng'?", ": did you mean 'beta'?", '')
+    """
+    meant = _meant(name, known)
+    return "" if meant is None else f": did you mean {meant!r}?"
 
 
 def _meant(name: str, known: tuple[str, ...]) -> str | None:

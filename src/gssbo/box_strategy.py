@@ -14,11 +14,12 @@ References
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from gssbo._keywords import hint, keywords_of
 from gssbo._parallel import default_threads
 from gssbo._typing import FloatArray, IndexArray
 from gssbo._validation import check_choice, check_integer
@@ -104,12 +105,10 @@ class BoxStrategy:
     ) -> None:
         self._space = space
         self._retention = retention
-        if isinstance(refit, str):
-            check_choice("refit", refit, ("frozen",))
-            self._refit_every = 1
-        else:
-            self._refit_every = check_integer("refit", refit, at_least=1)
+        if isinstance(refit, str) and refit != "frozen":
+            raise ValueError(f"refit must be an integer or 'frozen', got {refit!r}")
         self._frozen_at_switch = isinstance(refit, str)
+        self._refit_every = 1 if self._frozen_at_switch else check_integer("refit", refit, at_least=1)
         self._fits_spread = check_choice("fit_on", fit_on, ("retained", "spread")) == "spread"
         self._acquisition = _acquisition(acquisition, acquisition_options)
         self.n_candidates = (
@@ -278,18 +277,26 @@ def _condition(surrogate: Surrogate, rows: _Rows, *, optimize: bool, rng: np.ran
 
 def _acquisition(name: str, options: dict[str, Any] | None) -> Acquisition:
     chosen = ACQUISITIONS[check_choice("acquisition", name, ACQUISITIONS)]
-    try:
-        return chosen(**(options or {}))
-    except TypeError as error:
-        raise ValueError(f"acquisition_options must suit {chosen.__name__}, got {options!r}: {error}") from error
+    given = {} if options is None else options
+    if not isinstance(given, Mapping):
+        raise ValueError(f"acquisition_options must be a dict, got {given!r}")
+    accepted = keywords_of(chosen)
+    for option in given:
+        if option not in accepted:
+            rule = f"hold nothing but {', '.join(map(repr, accepted))} with acquisition={name!r}"
+            raise ValueError(f"acquisition_options must {rule}, got {option!r}{hint(str(option), accepted)}")
+    return chosen(**given)
 
 
 def _surrogate(template: Surrogate | None, dim: int) -> Surrogate:
     if template is None:
         # Fixed bounds: with the default ones the search box would move with the retained subset.
         return GaussianProcess(lengthscale_bounds=(5e-3, 1e3), warm_start=True, tol=1e-6)
-    if not all(callable(getattr(template, verb, None)) for verb in ("prepare", "condition", "posterior")):
-        raise ValueError(f"surrogate must be a GaussianProcess or have the methods of Surrogate, got {template!r}")
+    verbs = ("prepare", "condition", "posterior")
+    if isinstance(template, type) or not all(callable(getattr(template, verb, None)) for verb in verbs):
+        raise ValueError(
+            f"surrogate must be a GaussianProcess or another object with the methods of Surrogate, got {template!r}"
+        )
     surrogate = copy.deepcopy(template)
     surrogate.prepare(dim)
     return surrogate

@@ -83,6 +83,12 @@ def _with_method(init: Init) -> Init:
     return cast(Init, with_method)
 
 
+def _portfolio_size(value: Any) -> int:
+    if isinstance(value, str):
+        raise ValueError(f"subset_size must be an integer, or 'dynamic' with method='box', got {value!r}")
+    return check_integer("subset_size", value, at_least=3)
+
+
 class Optimizer(Modelled):
     """Bayesian optimization on a retained subset, by ask and tell.
 
@@ -222,6 +228,8 @@ class Optimizer(Modelled):
             else check_integer("n_init", n_init, at_least=1)
         )
         self.rule = check_choice("rule", rule, RULES)
+        if not (strategy is None or callable(strategy)):
+            raise ValueError(f"strategy must be callable, got {strategy!r}")
         self.timings = Timings()
         self._journal, self._generators, entries = open_journal(
             journal, self.space, given, rng, spawn_generators("rng", rng, 4)
@@ -232,7 +240,7 @@ class Optimizer(Modelled):
             self.rule = "residual"
             self._strategy: Strategy = Portfolio(
                 self.space,
-                size=check_integer("subset_size", subset_size, at_least=3),
+                size=_portfolio_size(subset_size),
                 n_init=self.n_init,
                 threads=threads,
                 rng=candidate_rng,

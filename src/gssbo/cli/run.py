@@ -46,7 +46,7 @@ def add_commands(commands: Any) -> None:
     )
     parser.add_argument(
         "--subset-size", type=subset_size, metavar="M",
-        help="observations retained (default: 100), or 'dynamic': fixed by the first slow iteration, on this machine",
+        help="observations retained (default: 100), or, for the box, 'dynamic': fixed by the first slow iteration here",
     )  # fmt: skip
     parser.add_argument("--dim", type=positive, metavar="D", help="dimension, where the problem allows a choice")
     parser.add_argument("--seed", type=natural, default=0, metavar="S", help="same seed, same run (default: 0)")

@@ -5,6 +5,7 @@ import pytest
 
 from gssbo import GaussianProcess
 from gssbo import reference as ref
+from gssbo.baselines.imagined import Imagined
 from gssbo.fantasy import fantasize
 
 RNG = np.random.default_rng(0)
@@ -74,3 +75,14 @@ def test_a_factor_of_the_noise_goes_along():
 def test_a_surrogate_without_a_way_is_returned_as_it_is():
     surrogate = object()
     assert fantasize(surrogate, POINTS) is surrogate
+
+
+def test_nothing_is_imagined_with_a_factor_that_failed():
+    class Spent:
+        y_mean_, y_std_, noise_ = 0.0, 1.0, 0.0
+
+        def covariance(self, first, second):
+            return np.array([[1.0, 3.0], [3.0, 1.0]])
+
+    with pytest.raises(np.linalg.LinAlgError, match="the covariance of 2 points is not positive definite"):
+        Imagined(Spent(), np.zeros((2, 1)))

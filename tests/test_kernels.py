@@ -116,9 +116,12 @@ def test_same_as_compares_to_the_bit():
 
 
 def test_jitters_start_at_none_and_grow_to_a_tenth_of_the_variance():
-    jitters = list(Kernel("rbf", np.ones(1), 4.0).jitters())
+    endless = Kernel("rbf", np.ones(1), 4.0).jitters(7)
+    jitters = [next(endless) for _ in range(11)]
     assert jitters[0] == 0.0
     np.testing.assert_allclose(jitters[1:], 4.0 * 10.0 ** np.arange(-10.0, 0.0), rtol=1e-12)
+    with pytest.raises(np.linalg.LinAlgError, match=r"the covariance of 7 points is not positive definite.*\(4\)"):
+        next(endless)
 
 
 @pytest.mark.parametrize("name", sorted(KERNELS))

@@ -180,13 +180,11 @@ class GaussianProcess(Regressor):
         known = np.zeros(n) if known is None else known
         factors = np.ones(n) if factors is None else factors
         U, alpha = np.zeros((n, _linalg.padded(n))), np.empty(n)
-        for jitter in kernel.jitters():
+        for jitter in kernel.jitters(n):
             diagonal = noise * factors + jitter + known
             value = _gp.fit(kernel.kind, X, z, kernel.lengthscale, kernel.variance, diagonal, U, alpha)
             if not np.isnan(value):  # -inf only says that the squares of huge responses overflow
                 break
-        else:
-            raise np.linalg.LinAlgError(f"the covariance of {n} points is not positive definite with {kernel!r}")
         self.X_train_, self.y_train_ = X, z
         self.noise_factors_, self.known_noise_ = factors, known
         self.kernel_, self.noise_, self.theta_ = kernel, noise, theta
@@ -326,7 +324,7 @@ class GaussianProcess(Regressor):
         mean, _ = self.posterior(points)
         covariance = np.zeros((m, _linalg.padded(m)))
         covariance[:, :m] = self._posterior_covariance(points)
-        for jitter in self.kernel_.jitters():
+        for jitter in self.kernel_.jitters(m):
             factor = covariance.copy()
             factor[np.diag_indices(m)] += jitter
             if _linalg.cholesky(m, factor) == 0:

@@ -106,11 +106,21 @@ class Kernel:
             and np.array_equal(self.lengthscale, other.lengthscale)
         )
 
-    def jitters(self) -> Iterator[float]:
-        """Additions to the diagonal to try in turn: none, then 1e-10 to 0.1 of the variance, tenfold a step."""
+    def jitters(self, n: int) -> Iterator[float]:
+        """Additions to the diagonal to try in turn: none, then 1e-10 to 0.1 of the variance, tenfold a step.
+
+        Raises
+        ------
+        numpy.linalg.LinAlgError
+            If another is asked for: the covariance, which is of n points, is not positive definite.
+        """
         yield 0.0
         for exponent in range(-10, 0):
             yield self.variance * 10.0**exponent
+        raise np.linalg.LinAlgError(
+            f"the covariance of {n} points is not positive definite, not even with a tenth of its variance "
+            f"({self.variance:g}) on its diagonal"
+        )
 
     def _check(self, name: str, points: FloatArray) -> None:
         d = len(self.lengthscale)

@@ -71,7 +71,7 @@ def precision_matrix(
     """
     n = len(X)
     K, P, scratch = (Workspace() if workspace is None else workspace).arrays(n)
-    for jitter in kernel.jitters():
+    for jitter in kernel.jitters(n):
         if len(scratch) > 0:
             status = _share(kernel, X, noise + jitter, K, P, scratch, threads)
         else:
@@ -79,10 +79,10 @@ def precision_matrix(
             status = _linalg.cholesky(n, K)
         # A pivot that is rounding of the diagonal may as well have come out negative.
         if status == 0 and np.diagonal(K).min() ** 2 > (n + 8) * np.finfo(float).eps * K[0, 0] ** 2:
-            if len(scratch) == 0:
-                _linalg.inverse(n, K, P)
-            return P, jitter
-    raise np.linalg.LinAlgError(f"the covariance of {n} points is not positive definite with {kernel!r}")
+            break
+    if len(scratch) == 0:
+        _linalg.inverse(n, K, P)
+    return P, jitter
 
 
 def _share(

@@ -58,7 +58,7 @@ class Imagined:
         p = len(points)
         covariance = model.covariance(self.points, self.points)
         size = float(np.diagonal(covariance).max()) + model.noise_
-        for jitter in Kernel("rbf", np.ones(1), size).jitters():
+        for jitter in Kernel("rbf", np.ones(1), size).jitters(p):
             self._R = np.zeros((p, _linalg.padded(p)))
             self._R[:, :p] = covariance
             self._R[np.diag_indices(p)] += model.noise_ + jitter

@@ -65,13 +65,9 @@ class Partition:
         self.kernel = pool.shared.kernel
         self.X_U = np.ascontiguousarray(pool.X[retained])
         self.X_R = np.ascontiguousarray(pool.X[discarded])
-        for jitter in self.kernel.jitters():
+        for jitter in self.kernel.jitters(len(pool)):
             if self._factorize(pool, retained, discarded, jitter):
                 break
-        else:
-            raise np.linalg.LinAlgError(
-                f"the covariance of {len(pool)} points is not positive definite with {self.kernel!r}"
-            )
         self.jitter = jitter
         self.noise_U = pool.shared.noise + jitter + pool.known[retained]
         self.noise_R = pool.shared.noise + jitter + pool.known[discarded]

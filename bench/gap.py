@@ -42,11 +42,12 @@ import bench  # noqa: F401  (before NumPy's first product: it clears the environ
 import gssbo
 from gssbo import reference
 from gssbo.embedding import Embedding
-from gssbo.gp import GaussianProcess, standardize
+from gssbo.gp import GaussianProcess
 from gssbo.machine import describe
 from gssbo.methods import method_options
 from gssbo.presets import paper
 from gssbo.problems import get_problem
+from gssbo.responses import standardize
 from gssbo.selection import RULES
 from gssbo.selection.subset import select
 

@@ -14,8 +14,8 @@ import gssbo._mle
 from gssbo import GaussianProcess
 from gssbo import reference as ref
 from gssbo.exceptions import NotFittedError
-from gssbo.gp import standardize
 from gssbo.kernels import KERNELS
+from gssbo.responses import standardize
 
 NAMES = sorted(KERNELS)
 SKLEARN = {

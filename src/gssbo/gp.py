@@ -28,9 +28,9 @@ from gssbo._typing import ArrayLike, FloatArray, RngLike
 from gssbo._validation import as_generator, check_integer, check_matrix, check_vector
 from gssbo.kernels import KERNELS
 from gssbo.regressor import Regressor
-from gssbo.responses import known_noise, standardize, unstandardize, without_gaps
+from gssbo.responses import known_noise, unstandardize
 
-__all__ = ["GaussianProcess", "standardize", "without_gaps"]
+__all__ = ["GaussianProcess"]
 
 
 class GaussianProcess(Regressor):
@@ -155,8 +155,8 @@ class GaussianProcess(Regressor):
     ) -> None:
         """`fit` without the checks, for callers in this package; `optimize` says whether theta is searched for.
 
-        NaN among y stands for evaluations that failed, see `standardize`. With `race`, starts of the search that are
-        behind after some steps are dropped: for loops, where one fit follows another.
+        NaN among y stands for evaluations that failed, see `responses.standardize`. With `race`, starts of the search
+        that are behind after some steps are dropped: for loops, where one fit follows another.
         """
         factors = np.ones(len(y)) if noise_factors is None else noise_factors
         z, mean, std, known = self._standardized(y, noise_std)

@@ -16,7 +16,8 @@ from gssbo._validation import (
 from gssbo.embedding import Embedding
 from gssbo.exceptions import NotFittedError
 from gssbo.features import FeatureEmbedding
-from gssbo.gp import GaussianProcess, standardize
+from gssbo.gp import GaussianProcess
+from gssbo.responses import standardize
 from gssbo.selection.rules import FEATURED, RESPONSIVE, RULES, Directions
 
 __all__ = ["select", "select_subset"]

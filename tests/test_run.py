@@ -153,6 +153,14 @@ def test_a_display_of_ones_own_sees_every_evaluation():
     assert isinstance(seen[1], Standing)
 
 
+def test_the_time_of_a_suggestion_is_the_median_of_the_latest():
+    opt = gssbo.Optimizer([(0.0, 1.0)], n_init=2, rng=0)
+    opt.tell([[0.25], [0.75]], [2.0, np.nan])
+    before = Standing.of(opt, n_evals=9, n_done=2, ask_seconds=[])
+    assert before == Standing(n_evals=9, n_done=2, best=2.0, n_told=2, n_failed=1, n_retained=opt.n_retained)
+    assert Standing.of(opt, n_evals=9, n_done=2, ask_seconds=[9.0] * 30 + [1.0] * 25).ask_seconds == 1.0
+
+
 def test_progress_goes_to_the_error_output(capsys):
     gssbo.minimize(bowl, BOX, n_evals=5, progress=True, **FEW)
     captured = capsys.readouterr()

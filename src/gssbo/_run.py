@@ -15,7 +15,6 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import numpy as np
 from scipy.optimize import OptimizeResult
 
 from gssbo import _stops
@@ -28,8 +27,6 @@ from gssbo.pending import Suggestion
 from gssbo.progress import Show, Standing, display_for
 
 __all__ = ["Failure", "run"]
-
-RECENT = 25  # suggestions over which the median time of one is taken
 
 
 class Failure(NamedTuple):
@@ -109,7 +106,7 @@ class _Run:
         self._waiting = deque(optimizer.pending)  # of a run that broke off
         self._flying: dict[int, Any] = {}
         self._failures: dict[int, Failure] = {}
-        self._ask_seconds: deque[float] = deque(maxlen=RECENT)
+        self._ask_seconds: list[float] = []
         self._status: int | None = stops.met(optimizer)
         self._why = ""  # the callback stopped it
 
@@ -209,15 +206,8 @@ class _Run:
     # ---- what there is to see
 
     def _standing(self) -> Standing:
-        optimizer = self._optimizer
-        return Standing(
-            n_evals=self._stops.n_evals,
-            n_done=self._n_done,
-            best=optimizer.best_y,
-            ask_seconds=float(np.median(self._ask_seconds)) if self._ask_seconds else 0.0,
-            n_told=optimizer.n_told,
-            n_retained=optimizer.n_retained,
-            n_failed=optimizer.n_failed,
+        return Standing.of(
+            self._optimizer, n_evals=self._stops.n_evals, n_done=self._n_done, ask_seconds=self._ask_seconds
         )
 
     def _progress(self, x: Any, value: float) -> OptimizeResult:

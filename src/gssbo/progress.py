@@ -8,19 +8,23 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, TextIO, TypeAlias
 
+import numpy as np
+
 from gssbo._optional import import_optional
 from gssbo._text import clock, number
 from gssbo.exceptions import MissingDependencyError
+from gssbo.modelled import Modelled
 
 __all__ = ["LiveProgress", "PlainProgress", "Standing", "display_for", "make_display"]
 
 EVERY_SECONDS = 5.0
+RECENT = 25  # suggestions over which the median time of one is taken
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,19 @@ class Standing:
     n_told: int = 0
     n_retained: int = 0
     n_failed: int = 0
+
+    @classmethod
+    def of(cls, optimizer: Modelled, *, n_evals: int, n_done: int, ask_seconds: Sequence[float]) -> Standing:
+        """That of a run of an optimizer, whose suggestions of the model took so many seconds, all or the latest."""
+        return cls(
+            n_evals=n_evals,
+            n_done=n_done,
+            best=optimizer.best_y,
+            ask_seconds=float(np.median(ask_seconds[-RECENT:])) if ask_seconds else 0.0,
+            n_told=optimizer.n_told,
+            n_retained=optimizer.n_retained,
+            n_failed=optimizer.n_failed,
+        )
 
     def __str__(self) -> str:
         # During the initial design nothing is fitted yet.

@@ -14,8 +14,6 @@ from gssbo.progress import Show, Standing
 
 __all__ = ["Run", "start"]
 
-RECENT = 25  # suggestions over which the median time of one is taken
-
 
 @dataclass
 class Run:
@@ -67,15 +65,7 @@ class Run:
         """How far the run has come."""
         optimizer = self.optimizer
         modelled = self.ask_seconds[optimizer.n_init :]
-        return Standing(
-            n_evals=self.n_evals,
-            n_done=optimizer.n_told,
-            best=optimizer.best_y,
-            ask_seconds=float(np.median(modelled[-RECENT:])) if modelled else 0.0,
-            n_told=optimizer.n_told,
-            n_retained=optimizer.n_retained,
-            n_failed=optimizer.n_failed,
-        )
+        return Standing.of(optimizer, n_evals=self.n_evals, n_done=optimizer.n_told, ask_seconds=modelled)
 
 
 def start(name: str, *, dim: int | None, method: str, subset_size: int | str | None, seed: int, n_evals: int) -> Run:

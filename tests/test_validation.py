@@ -160,6 +160,17 @@ def test_indices():
             v.check_indices("forced", value, below=3)
 
 
+def test_noise_std():
+    assert v.check_noise_std([0, 1.5], size=2).tolist() == [0.0, 1.5]
+    for value, message in (
+        ([0.5, -0.25], "^noise_std must be at least 0, got -0.25$"),
+        ([0.5], "^noise_std must have 2 entries, got 1$"),
+        ([0.5, np.nan], "^noise_std must be finite, got nan"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            v.check_noise_std(value, size=2)
+
+
 def test_generator():
     generator = np.random.default_rng(0)
     assert v.as_generator("rng", generator) is generator

@@ -19,6 +19,7 @@ __all__ = [
     "check_integer",
     "check_interval",
     "check_matrix",
+    "check_noise_std",
     "check_real",
     "check_vector",
     "spawn_generators",
@@ -67,6 +68,14 @@ def check_vector(name: str, value: Any, *, size: int | None = None, finite: bool
         raise ValueError(f"{name} must have {size} entries, got {array.shape[0]}")
     if finite:
         check_finite(name, array)
+    return array
+
+
+def check_noise_std(value: Any, *, size: int) -> FloatArray:
+    """Return known standard deviations of noise, at least 0, as a float64 copy of shape (n,)."""
+    array = check_vector("noise_std", value, size=size)
+    if (array < 0.0).any():
+        raise ValueError(f"noise_std must be at least 0, got {array.min()}")
     return array
 
 

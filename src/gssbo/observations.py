@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gssbo._typing import FloatArray
-from gssbo._validation import check_array, check_integer, check_vector
+from gssbo._validation import check_array, check_integer, check_noise_std, check_vector
 from gssbo.history import History
 from gssbo.pending import FORGOTTEN, OPEN, Pending, Suggestion
 from gssbo.space import Rows, Space
@@ -180,7 +180,4 @@ def _noise(noise_std: Any, n: int) -> FloatArray:
     values = check_array("noise_std", noise_std)
     if values.size == 1:
         values = np.full(n, float(values.reshape(())))
-    values = check_vector("noise_std", values, size=n)
-    if (values < 0.0).any():
-        raise ValueError(f"noise_std must be at least 0, got {values.min()}")
-    return values
+    return check_noise_std(values, size=n)

@@ -28,6 +28,7 @@ from gssbo._validation import (
     check_integer,
     check_interval,
     check_matrix,
+    check_noise_std,
     check_real,
     check_vector,
 )
@@ -140,9 +141,7 @@ class Regressor(ABC):
             raise ValueError(
                 f"lengthscale must be one number or one a column of X ({inputs.shape[1]}), got {self.lengthscale.size}"
             )
-        noise = None if noise_std is None else check_vector("noise_std", noise_std, size=len(inputs))
-        if noise is not None and (noise < 0.0).any():
-            raise ValueError(f"noise_std must be at least 0, got {noise.min()}")
+        noise = None if noise_std is None else check_noise_std(noise_std, size=len(inputs))
         return inputs, responses, noise
 
     def _standardized(self, y: FloatArray, noise_std: FloatArray | None) -> tuple[FloatArray, float, float, FloatArray]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from gssbo._core import _linalg
 from gssbo._typing import ArrayLike, FloatArray, IndexArray
-from gssbo._validation import check_matrix, check_vector
+from gssbo._validation import check_matrix, check_noise_std, check_vector
 from gssbo.diagnostics.shared import Shared, shared_by
 from gssbo.gp import GaussianProcess
 from gssbo.kernels import Kernel
@@ -73,10 +73,7 @@ def read_pool(
     shared = shared_by(model, noise, columns=inputs.shape[1])
     known = np.zeros(len(inputs))
     if noise_std is not None:
-        deviations = check_vector("noise_std", noise_std, size=len(inputs))
-        if (deviations < 0.0).any():
-            raise ValueError(f"noise_std must be at least 0, got {deviations.min()}")
-        known = known_noise(deviations, shared.scale)
+        known = known_noise(check_noise_std(noise_std, size=len(inputs)), shared.scale)
     return Pool(inputs, shared.standardised(responses), known, shared)
 
 

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from gssbo._typing import ArrayLike, IndexArray, RngLike
-from gssbo._validation import check_indices, check_integer, check_matrix, check_real, check_vector
+from gssbo._validation import check_indices, check_integer, check_matrix, check_noise_std, check_real, check_vector
 from gssbo.diagnostics.accuracy import root_mean_square
 from gssbo.diagnostics.gap import PosteriorGap, box_points
 from gssbo.diagnostics.growth import Growth, growth_order
@@ -218,7 +218,7 @@ def trust(
     inputs, responses = np.ascontiguousarray(inputs[pool]), responses[pool]
     members = np.searchsorted(pool, members)
     order = growth_order(model, inputs, responses, members, rule=rule, noise=noise, rng=rng)
-    known = None if noise_std is None else check_vector("noise_std", noise_std, size=n)[pool]
+    known = None if noise_std is None else check_noise_std(noise_std, size=n)[pool]
     gap = PosteriorGap(
         model, inputs, responses, members, noise=noise, noise_std=known, candidates=candidates, discarded=order
     )

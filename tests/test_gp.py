@@ -371,7 +371,7 @@ def test_bad_queries():
         gp.predict([[0.1, 0.2, 0.3]])
     with pytest.raises(ValueError, match="X must be finite"):
         gp.predict_gradient([[0.1, np.nan]])
-    with pytest.raises(ValueError, match="at most one of return_std and return_cov"):
+    with pytest.raises(ValueError, match="at most one of return_std and return_cov may be True, got True and True"):
         gp.predict([[0.1, 0.2]], return_std=True, return_cov=True)
     with pytest.raises(ValueError, match="n_samples must be at least 1, got 0"):
         gp.sample_y([[0.1, 0.2]], 0)

@@ -221,7 +221,9 @@ class GaussianProcess(Regressor):
         """
         self._require_fit()
         if return_std and return_cov:
-            raise ValueError("at most one of return_std and return_cov may be True")
+            raise ValueError(
+                f"at most one of return_std and return_cov may be True, got {return_std!r} and {return_cov!r}"
+            )
         points = check_matrix("X", X, columns=self.X_train_.shape[1])
         mean, std = self.posterior(points)
         mean = unstandardize(mean, self.y_mean_, self.y_std_)

@@ -40,8 +40,9 @@ class Journal:
     skip_damaged : bool
         Whether damaged lines are left out, with a warning, instead of refused.
     snapshots : bool
-        Whether what the optimizer has learnt is kept now and then, and at the end, some 100 kB to 5 MB each. Without
-        that, taking up a run means asking for every suggestion once more.
+        Whether what the optimizer has learnt is kept now and then, and at the end, some 100 kB to 5 MB each; of a
+        method that keeps all observations O(n^2), 3 MB for 500 of them and 43 MB for 2,000. Without that, taking up a
+        run means asking for every suggestion once more.
 
     Raises
     ------

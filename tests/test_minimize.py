@@ -1,5 +1,6 @@
 """`minimize`: the budget, the first points, the callback, interruption, and objectives of every temper."""
 
+import copy
 import dataclasses
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -9,6 +10,7 @@ import pytest
 from scipy.optimize import Bounds, OptimizeResult
 
 import gssbo
+from gssbo import Categorical
 
 pytestmark = pytest.mark.usefixtures("single_thread")
 
@@ -246,6 +248,30 @@ def test_an_objective_that_writes_into_its_argument():
     assert np.isfinite(result.x_iters).all()
     np.testing.assert_array_equal(x0, [[0.5, 0.5], [1.5, 1.5]])
     assert_same_run(result, run(x0=x0))
+
+
+@pytest.mark.parametrize("workers", [1, map])
+def test_an_objective_that_writes_into_a_category(workers, tmp_path):
+    bounds = {"a": Categorical([[1, [2]], [3, [4]], [5, [6]]]), "b": (0.0, 1.0)}
+    seen = []
+
+    def fun(x):
+        seen.append(copy.deepcopy(x))
+        x["a"].append(x["a"].pop(0))
+        x["a"][0].clear()
+        if x["b"] > 0.5:
+            raise ArithmeticError
+        return x["b"]
+
+    size = {} if workers == 1 else {"batch_size": 1}
+    file = tmp_path / "run.jsonl"
+    result = gssbo.minimize(
+        fun, bounds, n_evals=8, workers=workers, catch=ArithmeticError, journal=file, rng=0, n_init=4, **size
+    )
+    assert result.x_iters == seen
+    assert [failure.x for failure in result.failures] == [x for x in seen if x["b"] > 0.5]
+    assert bounds["a"] == Categorical([[1, [2]], [3, [4]], [5, [6]]])
+    assert gssbo.minimize(fun, bounds, n_evals=8, journal=file, n_init=4).x_iters == seen
 
 
 def test_a_callback_that_writes_into_its_payload():

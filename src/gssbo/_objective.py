@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import copy
 import math
 import pickle
 import traceback
@@ -12,6 +11,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from gssbo.space.parameter import fresh
 
 __all__ = ["Objective", "Reply", "attach"]
 
@@ -58,7 +59,7 @@ class Objective:
     def __call__(self, x: Any) -> Reply:
         """Evaluate at a point; `fun` may write into its own copy of it."""
         try:
-            value = _number(self.fun(copy.copy(x), *self.args), self.worst)
+            value = _number(self.fun(fresh(x), *self.args), self.worst)
         except self.catch as error:
             return Reply(math.nan, _text(error))
         except Exception as error:

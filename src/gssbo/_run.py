@@ -8,7 +8,6 @@ and its suggestions stay pending in the optimizer.
 from __future__ import annotations
 
 import contextlib
-import copy
 import inspect
 import math
 from collections import deque
@@ -25,6 +24,7 @@ from gssbo.exceptions import JournalError, SpaceExhausted
 from gssbo.optimizer import Optimizer
 from gssbo.pending import Suggestion
 from gssbo.progress import Show, Standing, display_for
+from gssbo.space.parameter import fresh
 
 __all__ = ["Failure", "run"]
 
@@ -178,7 +178,7 @@ class _Run:
         if reply.error is not None:
             raise reply.error
         x = self._flying[number]
-        self._optimizer.tell(Suggestion(number, x), reply.value)
+        self._optimizer.tell(y=reply.value, id=number)  # the point is not read again: others have had it
         if reply.reason is not None:
             self._failures[number] = Failure(x, reply.reason)
         self._workers.ready.popleft()
@@ -216,7 +216,7 @@ class _Run:
             x=optimizer.best_x,
             fun=optimizer.best_y,
             nfev=self._n_done,
-            x_last=copy.copy(x),
+            x_last=fresh(x),
             fun_last=value,
             retained_size=optimizer.n_retained,
             ask_seconds=optimizer.last_ask_seconds,

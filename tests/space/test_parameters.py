@@ -99,6 +99,20 @@ def test_a_category_is_the_object_that_was_given():
     ] * 3
 
 
+def test_lists_are_copied_wherever_they_are_and_what_they_hold_is_not():
+    inside = object()
+    given = [[1, [inside]], ([2],), {"a": [3]}, {4}, np.array([5])]
+    parameter = Categorical(given)
+    for _ in range(2):
+        nested, pair, table, some, array = shown(parameter, [[1, [inside]], ([2],), {"a": [3]}, {4}, 5])
+        assert nested[1][0] is inside
+        nested[1].clear(), pair[0].clear(), table["a"].clear(), some.clear(), array.fill(0)
+    given[0].clear()
+    assert shown(parameter, [[1, [inside]], ([2],)]) == [[1, [inside]], ([2],)]
+    flat = (1, (2, inside))
+    assert shown(Categorical([flat, 0]), [flat])[0] is flat
+
+
 def test_numpy_scalars_are_taken_for_built_in_ones():
     assert [type(value) for value in Categorical(np.array(["a", "b"])).values] == [str, str]
     assert [type(value) for value in Categorical(np.array([1, 2])).values] == [int, int]

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gssbo._typing import FloatArray, IndexArray
-from gssbo.space.parameter import Column, Discrete, Misfit, builtin, set_all
+from gssbo.space.parameter import Column, Discrete, Misfit, builtin, fresh, set_all
 
 __all__ = ["Categorical"]
 
@@ -27,7 +27,7 @@ class Categorical(Discrete):
     ----------
     values : sequence
         Distinct: text, numbers, booleans, None, tuples, lists. NumPy scalars become built-in ones. A suggestion holds
-        the very object given here.
+        the very object given here, but a copy of its own of lists, dicts and sets, which an objective may change.
 
         To choose between numbers that have an order, `Integer` or `Real` with a step let the model know of it.
 
@@ -58,7 +58,7 @@ class Categorical(Discrete):
         given: Any = self.values
         if isinstance(given, str | bytes) or not isinstance(given, Sequence | np.ndarray):
             raise ValueError(f"values must be a list or tuple of values, got {given!r}")
-        values = tuple(builtin(value) for value in given)
+        values = tuple(fresh(builtin(value)) for value in given)
         if not values:
             raise ValueError(f"values must not be empty, got {given!r}")
         for i, value in enumerate(values):
@@ -94,8 +94,8 @@ class Categorical(Discrete):
         raise Misfit(where, value, "be one of the values")
 
     def show(self, column: Column) -> list[Any]:
-        """The categories with the numbers in a stored column (n,), the very objects given."""
-        return [self.values[code] for code in column.tolist()]
+        """The categories with the numbers in a stored column (n,), the very objects given, or copies of lists."""
+        return [fresh(self.values[code]) for code in column.tolist()]
 
     def codes(self, column: Column) -> IndexArray:
         """The stored column (n,) itself: categories are stored by their numbers, from 0."""

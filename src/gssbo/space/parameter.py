@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from gssbo._typing import FloatArray, IndexArray
 
-__all__ = ["Column", "Discrete", "Misfit", "Parameter", "builtin", "number", "refuse", "set_all"]
+__all__ = ["Column", "Discrete", "Misfit", "Parameter", "builtin", "fresh", "number", "refuse", "set_all"]
 
 Column = NDArray[Any]
 
@@ -141,6 +141,32 @@ def set_all(parameter: Parameter, **values: Any) -> None:
 def builtin(value: Any) -> Any:
     """Return NumPy scalars as built-in ones, anything else as it is."""
     return value.item() if isinstance(value, np.generic) else value
+
+
+def fresh(value: Any) -> Any:
+    """A copy of what can be changed in place, lists, dicts, sets and arrays, inside one another and inside tuples too.
+
+    Anything else is the very object, as it is where there is nothing to copy in a tuple.
+
+    Examples
+    --------
+    >>> inside = object()
+    >>> value = {"a": [1, inside]}
+    >>> copied = fresh(value)
+    >>> copied == value, copied["a"] is value["a"], copied["a"][1] is inside
+    (True, False, True)
+    """
+    kind = type(value)
+    if kind is list:
+        return [fresh(item) for item in value]
+    if kind is dict:
+        return {key: fresh(item) for key, item in value.items()}
+    if kind is set or kind is np.ndarray:
+        return value.copy()
+    if kind is tuple:
+        copied = tuple(fresh(item) for item in value)
+        return copied if any(new is not old for new, old in zip(copied, value, strict=True)) else value
+    return value
 
 
 def number(where: int, value: Any) -> float:

@@ -3,6 +3,7 @@
 import copy
 import pickle
 import threading
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -14,6 +15,21 @@ from gssbo.space import Space
 
 MIXED = {"n": range(10), "x": (0.0, 1.0), "c": ["u", "v"]}
 POINT = {"n": 3, "x": 0.5, "c": "v"}
+
+
+class Series:
+    """What counts here of a column of a data frame that holds objects."""
+
+    iloc = None
+
+    def __init__(self, items):
+        self._items = items
+
+    def __iter__(self):
+        return iter(self._items)
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self._items, dtype=object if dtype is None else dtype)
 
 
 def asked(bounds=MIXED, n=4):
@@ -126,6 +142,12 @@ def test_bad_asks(n, message):
 # ---- failures
 
 
+def test_a_column_of_objects_that_are_numbers():
+    ledger = Ledger(Space(MIXED))
+    ledger.tell([POINT] * 3, Series([1.0, Decimal(2), np.nan]), noise_std=Series([1, np.float32(0), True]))
+    np.testing.assert_array_equal(ledger.y, [1.0, 2.0, np.nan])
+
+
 def test_ways_to_say_that_it_failed():
     ledger = Ledger(Space(MIXED))
     for failure in (
@@ -191,6 +213,15 @@ def test_noise_is_that_of_the_retained_ones():
         ({"x": [POINT, {**POINT, "c": "w"}], "y": [1.0, 2.0]}, "^x must be one of the values, got 'w'"),
         ({"x": POINT}, "^y must be a number, or NaN where an evaluation failed, got None"),
         ({"x": [POINT, POINT], "y": [1.0, None]}, "^y must be a number, or NaN"),
+        ({"x": [POINT, POINT], "y": Series([1.0, None])}, r"^y must be a number, or NaN .* got None at index \(1,\)"),
+        (
+            {"x": [POINT, POINT], "y": np.array([1.0, "2"], object)},
+            "^y must be an array of real numbers, got .* not str",
+        ),
+        (
+            {"x": [POINT, POINT], "y": [1.0, 2.0], "noise_std": [1.0, None]},
+            "^noise_std must be an array of real numbers",
+        ),
         ({"x": POINT, "y": -np.inf}, r"^y must be finite, got -inf at index \(0,\)"),
         ({"x": POINT, "y": [1.0, 2.0]}, r"^y must be one number for one point x, got shape \(2,\)"),
         ({"x": [POINT, POINT], "y": [1.0]}, "^y must have 2 entries, got 1"),

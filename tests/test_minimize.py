@@ -23,6 +23,15 @@ FAST = {
 }
 
 
+NO_NUMBERS = [
+    *(None, "1.5", b"1.5", 1j, [1.0, 2.0], np.zeros(0), {}),
+    *(
+        np.array([item], object)
+        for item in ("1.5", np.complex128(1.5), np.timedelta64(1, "ns"), np.datetime64(1, "ns"))
+    ),
+]
+
+
 def bowl(x):
     return float((x[0] - 1.0) ** 2 + (x[1] - 2.0) ** 2)
 
@@ -163,7 +172,7 @@ def test_an_integer_objective():
     assert run(lambda x: int(10 * bowl(x)), n_evals=7).func_vals.dtype == np.float64
 
 
-@pytest.mark.parametrize("value", [None, "1.5", b"1.5", 1j, [1.0, 2.0], np.zeros(0), {}])
+@pytest.mark.parametrize("value", NO_NUMBERS)
 def test_an_objective_that_returns_no_number(value):
     with pytest.raises(ValueError, match=r"^fun must return one real number, or NaN or inf where it failed, got "):
         run(lambda x: value)

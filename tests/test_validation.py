@@ -1,5 +1,7 @@
 """Checks of user input: the clean value, or a ValueError with the argument, the rule and the value."""
 
+from decimal import Decimal
+
 import numpy as np
 import pytest
 
@@ -21,7 +23,14 @@ def test_matrix_is_a_fresh_contiguous_float_copy():
 
 @pytest.mark.parametrize(
     "value",
-    [[[1, 2]], [[True, False]], np.float32([[1, 0]]), np.uint8([[1, 0]]), np.array([[1, 0.5]], dtype=object)],
+    [
+        [[1, 2]],
+        [[True, False]],
+        np.float32([[1, 0]]),
+        np.uint8([[1, 0]]),
+        np.array([[1, 0.5]], dtype=object),
+        [[Decimal(1), np.float64(0)]],
+    ],
 )
 def test_real_numbers_of_every_kind(value):
     np.testing.assert_array_equal(v.check_matrix("X", value), np.array(value, dtype=float))
@@ -41,6 +50,11 @@ def test_real_numbers_of_every_kind(value):
         ([["a", "b", "c"]], "must be an array of real numbers, got dtype"),
         ([[1j, 2.0, 3.0]], "must be an array of real numbers, got dtype complex"),
         (np.array([[1j, 0, 0]], dtype=object), "must be an array of real numbers"),
+        (np.array([[np.complex128(1), 0, 0]], dtype=object), "must be an array of real numbers, got .*not complex128"),
+        (np.array([[np.timedelta64(1, "ns"), 0, 0]], dtype=object), "must be an array of real numbers, .*timedelta64"),
+        (np.array([["1", 0, 0]], dtype=object), "must be an array of real numbers, got .* not str"),
+        (np.array([[b"1", 0, 0]], dtype=object), "must be an array of real numbers, got .* not bytes"),
+        (np.array([[None, 0, 0]], dtype=object), "must be an array of real numbers, got .* not 'NoneType'"),
         (np.zeros((1, 3), dtype="M8[s]"), "must be an array of real numbers, got dtype datetime"),
         ([[10**400, 0, 0]], "must be an array of real numbers"),
         ([[{}, 0, 0]], "must be an array of real numbers"),
@@ -58,7 +72,7 @@ def test_bad_matrix(value, message):
         ([[1.0, 2.0]], r"must have shape \(n,\), got shape \(1, 2\)"),
         ([1.0, 2.0, 3.0], "must have 2 entries, got 3"),
         ([1.0, np.nan], r"must be finite, got nan at index \(1,\)"),
-        ([1.0, None], "must be finite, got nan"),
+        ([1.0, None], "must be an array of real numbers, got .1.0, None.: float"),
     ],
 )
 def test_bad_vector(value, message):
@@ -83,6 +97,12 @@ def test_real(value):
         (True, {}, "must be a real number, got True"),
         (np.True_, {}, "must be a real number, got"),
         (1j, {}, "must be a real number, got 1j"),
+        (np.complex128(1), {}, "must be a real number, got"),
+        (np.array(1j), {}, r"must be a real number, got array\(0\.\+1\.j\)"),
+        (np.datetime64(1, "ns"), {}, "must be a real number, got"),
+        (np.timedelta64(1, "ns"), {}, "must be a real number, got"),
+        (bytearray(b"4.0"), {}, "must be a real number, got bytearray"),
+        (np.array("4.0"), {}, "must be a real number, got array"),
         ([1.0, 2.0], {}, "must be a real number"),
         (10**400, {}, "must be a real number, got 1000"),
         (np.nan, {}, "must be finite, got nan"),

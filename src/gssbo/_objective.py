@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gssbo._validation import as_float
 from gssbo.space.parameter import fresh
 
 __all__ = ["Objective", "Reply", "attach"]
@@ -71,10 +72,10 @@ def _number(value: Any, worst: float) -> float:
     """One number: finite, or NaN or `worst` for a failed evaluation; True is 1."""
     try:
         array = np.asarray(value)
-        text = isinstance(value, str | bytes | bytearray | memoryview)
+        text = isinstance(value, bytearray | memoryview)  # which are arrays to NumPy
         if array.size == 1 and array.dtype.kind in "fiubO" and not text and not np.ma.is_masked(value):
-            item = array.reshape(()).item()
-            if item is not None and not isinstance(item, str | bytes) and (number := float(item)) != -worst:
+            number = as_float(array.reshape(()).item())
+            if number != -worst:
                 return number
     except Exception:  # whatever a type of someone else's does when it is asked for a number
         pass

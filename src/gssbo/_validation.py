@@ -11,6 +11,7 @@ import numpy as np
 from gssbo._typing import FloatArray, IndexArray
 
 __all__ = [
+    "as_float",
     "as_generator",
     "check_array",
     "check_choice",
@@ -21,6 +22,7 @@ __all__ = [
     "check_matrix",
     "check_noise_std",
     "check_real",
+    "check_unmasked",
     "check_vector",
     "spawn_generators",
 ]
@@ -29,16 +31,39 @@ Value = TypeVar("Value")
 
 
 def check_array(name: str, value: Any) -> FloatArray:
-    """Return a C-contiguous float64 copy of any shape."""
-    if np.ma.is_masked(value) or (isinstance(value, list | tuple) and any(map(np.ma.is_masked, value))):
-        raise ValueError(f"{name} must have no masked entries, got {_short(value)}")
+    """Return a C-contiguous float64 copy of any shape; what is no number is refused, in arrays of objects too."""
+    check_unmasked(name, value)
     try:
         array = np.asarray(value)
+        if array.dtype == object:
+            for item in array.flat:
+                as_float(item)
         if array.dtype == object or array.dtype.kind in "fiub":
             return np.array(array, dtype=np.float64, order="C")
     except (TypeError, ValueError, OverflowError, RuntimeError) as error:  # the last of a tensor with a gradient
         raise ValueError(f"{name} must be an array of real numbers, got {_short(value)}: {error}") from error
     raise ValueError(f"{name} must be an array of real numbers, got dtype {array.dtype}")
+
+
+def check_unmasked(name: str, value: Any) -> None:
+    """Raise a ValueError for masked entries, also those of a list."""
+    if np.ma.is_masked(value) or (isinstance(value, list | tuple) and any(map(np.ma.is_masked, value))):
+        raise ValueError(f"{name} must have no masked entries, got {_short(value)}")
+
+
+def as_float(value: Any) -> float:
+    """`float`, but a TypeError for text and for what NumPy takes for a number: complex ones, and times in nanoseconds.
+
+    Examples
+    --------
+    >>> as_float(np.complex128(1.0))
+    Traceback (most recent call last):
+    TypeError: it must be a real number, not complex128
+    """
+    kind = getattr(getattr(value, "dtype", None), "kind", None)
+    if isinstance(value, str | bytes | bytearray | memoryview) or kind in ("c", "m", "M", "U", "S"):
+        raise TypeError(f"it must be a real number, not {type(value).__name__}")
+    return float(value)
 
 
 def _short(value: Any) -> str:
@@ -95,10 +120,10 @@ def check_real(
     at_most: float | None = None,
 ) -> float:
     """Return a finite float within the limits; booleans and text are refused."""
-    if isinstance(value, bool | np.bool_ | str | bytes):
+    if isinstance(value, bool | np.bool_):
         raise ValueError(f"{name} must be a real number, got {_short(value)}")
     try:
-        number = float(value)
+        number = as_float(value)
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{name} must be a real number, got {_short(value)}") from error
     if not np.isfinite(number):

@@ -151,7 +151,7 @@ def _responses(name: str, y: Any, n: int, single: bool, failed: Any, sign: float
         return np.full(n, np.nan)
     if y is None:
         raise ValueError(f"{name} must be a number, or NaN where an evaluation failed, got None")
-    if _is_many(y) and (where := _first_none(y)) is not None:
+    if (_is_many(y) or hasattr(y, "iloc")) and (where := _first_none(y)) is not None:
         raise ValueError(f"{name} must be a number, or NaN where an evaluation failed, got None at index ({where},)")
     values = check_array(name, y)
     if single:

@@ -20,12 +20,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from datetime import date, timedelta
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gssbo._typing import FloatArray, IndexArray
+from gssbo._validation import as_float
 
 __all__ = ["Column", "Discrete", "Misfit", "Parameter", "builtin", "fresh", "number", "refuse", "set_all"]
 
@@ -139,8 +141,17 @@ def set_all(parameter: Parameter, **values: Any) -> None:
 
 
 def builtin(value: Any) -> Any:
-    """Return NumPy scalars as built-in ones, anything else as it is."""
-    return value.item() if isinstance(value, np.generic) else value
+    """Return NumPy scalars, and arrays and tensors without a dimension, as built-in ones, anything else as it is.
+
+    As it is, too, a time of NumPy that no built-in type holds: in nanoseconds, say, or a number of months.
+    """
+    shape = getattr(value, "shape", None)
+    if not isinstance(shape, tuple) or shape or not hasattr(value, "item"):
+        return value
+    plain = value.item()
+    if getattr(value.dtype, "kind", None) in ("m", "M") and not isinstance(plain, date | timedelta):
+        return value[()]
+    return plain
 
 
 def fresh(value: Any) -> Any:
@@ -171,9 +182,9 @@ def fresh(value: Any) -> Any:
 
 def number(where: int, value: Any) -> float:
     """Return a user value as a float, or raise a `Misfit`."""
-    if not isinstance(value, bool | np.bool_ | str | bytes):
+    if not isinstance(value := builtin(value), bool):
         try:
-            return float(value)
+            return as_float(value)
         except (TypeError, ValueError, OverflowError):
             pass
     raise Misfit(where, value, "be a real number")

@@ -231,6 +231,11 @@ def test_noise_is_that_of_the_retained_ones():
             {"x": POINT, "y": 1.0, "failed": [True, False]},
             r"^failed must be True or False, or one of them a point \(1\)",
         ),
+        (
+            {"x": [POINT, POINT], "y": [1.0, 2.0], "failed": np.ma.array([True, False], mask=[True, False])},
+            "^failed must have no masked entries, got masked_array",
+        ),
+        ({"x": [POINT], "y": [1.0], "failed": [np.ma.masked]}, "^failed must have no masked entries"),
         ({"x": [POINT, POINT], "failed": [True, False]}, "^y must be a number, or NaN"),
         ({"x": POINT, "y": 1.0, "noise_std": -1.0}, "^noise_std must be at least 0, got -1.0"),
         ({"x": POINT, "y": 1.0, "noise_std": np.nan}, "^noise_std must be finite"),

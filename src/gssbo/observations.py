@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gssbo._typing import FloatArray
-from gssbo._validation import check_array, check_integer, check_noise_std, check_vector
+from gssbo._validation import check_array, check_integer, check_noise_std, check_unmasked, check_vector
 from gssbo.history import History
 from gssbo.pending import FORGOTTEN, OPEN, Pending, Suggestion
 from gssbo.space import Rows, Space
@@ -144,6 +144,7 @@ def _matches(pending: Pending, rows: Rows) -> list[int | None]:
 
 def _responses(name: str, y: Any, n: int, single: bool, failed: Any, sign: float) -> FloatArray:
     """Responses to be maximised (n,); NaN where the evaluation failed."""
+    check_unmasked("failed", failed)
     flags = np.asarray(failed)
     if flags.dtype != np.bool_ or flags.shape not in ((), (n,)):
         raise ValueError(f"failed must be True or False, or one of them a point ({n}), got {failed!r}")

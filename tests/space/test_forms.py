@@ -1,6 +1,9 @@
 """Bounds in every form."""
 
 import math
+from datetime import date, timedelta
+from decimal import Decimal
+from fractions import Fraction
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,6 +13,16 @@ from scipy.optimize import Bounds, LinearConstraint
 import gssbo
 from gssbo import Categorical, Integer, Real
 from gssbo.space import Space
+
+
+class Tensor:
+    """A tensor without a dimension that wants a gradient: it is no array, and says what number it is."""
+
+    shape = ()
+    dtype = "float32"
+
+    def __init__(self, number):
+        self.item = lambda: number
 
 
 @pytest.mark.parametrize(
@@ -23,6 +36,7 @@ from gssbo.space import Space
         [np.array([-1, 1]), (np.float32(0), np.int64(4))],
         [Real(-1, 1), (0, 4)],
         [(-1, 1, "uniform"), (0, 4, float)],
+        [(Tensor(-1), Decimal(1)), [np.array(0), np.array(4.0)]],
     ],
 )
 def test_forms_of_a_box(bounds):
@@ -71,6 +85,16 @@ def test_scalar_scipy_bounds():
         ([2.5], Categorical([2.5])),
         (np.array(["a", "b"]), Categorical(["a", "b"])),
         ((3.0, 3.0), Real(3, 3)),
+        ((np.array(1.0), np.array(2)), Real(1, 2)),
+        ([np.array(1.0, dtype=np.float32), 2], Real(1, 2)),
+        ((Decimal("0.1"), Decimal(2)), Real(0.1, 2)),
+        ((Fraction(1, 2), Decimal(2)), Real(0.5, 2)),
+        ((Tensor(1.0), Tensor(2.0)), Real(1, 2)),
+        ((np.array(1), Tensor(9), int), Integer(1, 9)),
+        ((Decimal("1e-4"), np.array(1.0), "log-uniform"), Real(1e-4, 1, log=True)),
+        ((np.array("a"), np.array("b")), Categorical(["a", "b"])),
+        ([1j, 2j], Categorical([1j, 2j])),
+        ([date(2020, 1, 1), date(2021, 1, 1)], Categorical([date(2020, 1, 1), date(2021, 1, 1)])),
     ],
 )
 def test_forms_of_a_parameter(item, expected):
@@ -112,6 +136,13 @@ def test_forms_of_a_parameter(item, expected):
         ({"lr": ("1e-5", 0.1)}, "text and numbers are categories, got .'1e-5', 0.1.$"),
         ({"lr": (1e-5, 0.1, "log_uniform")}, "'uniform' or 'log-uniform' behind it at most"),
         ({"lr": [1e-5, 0.1, "Log"]}, "'uniform' or 'log-uniform' behind it at most"),
+        ([(1j, 2j)], r"a pair \(low, high\), or a list or Categorical for values, got \(1j, 2j\)"),
+        ([(0, 1), (np.complex128(1), np.complex128(2))], "real numbers as a pair"),
+        ([(date(2020, 1, 1), date(2021, 1, 1))], "real numbers as a pair"),
+        ([(timedelta(1), timedelta(2))], "real numbers as a pair"),
+        ([(np.datetime64(1, "ns"), np.datetime64(2, "ns"))], "real numbers as a pair"),
+        ({"t": (np.timedelta64(1, "ns"), np.timedelta64(2, "s"))}, "real numbers as a pair"),
+        ([(np.timedelta64(1, "ns"), 2)], "a real number, got"),
         ([(1, 10, 100, "many")], "a range of numbers"),
         (["ab", (0, 1)], "or a list of values, got 'ab'"),
         ([{"a", "b"}], "or a list of values, got"),
@@ -126,6 +157,17 @@ def test_forms_of_a_parameter(item, expected):
 def test_bad_bounds(bounds, message):
     with pytest.raises(ValueError, match=rf"^bounds(\[.*\])? must .*{message}"):
         Space(bounds)
+
+
+@pytest.mark.parametrize("kind", ["M8[ns]", "m8[ns]", "m8[M]", "M8[D]", "m8[s]"])
+def test_times_in_an_array_are_categories_that_keep_their_type(kind):
+    times = np.array([1, 2], dtype=kind)
+    for bounds in ([times], [list(times)], [Categorical(times)]):
+        space = Space(bounds)
+        shown = [point[0] for point in space.show(space.at([0, 1]))]
+        assert space.size == 2 and not isinstance(shown[0], int)
+        assert np.array(shown, dtype=kind).tolist() == times.tolist()
+        assert space.to_unit(space.read_many("x", [[value] for value in times])).tolist() == [[0.0], [1.0]]
 
 
 def test_the_parameter_at_fault_is_named():

@@ -7,6 +7,8 @@ built-in values where there are others, as a dict where they have names.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, time, timedelta
+from decimal import Decimal
 from numbers import Real as RealNumber
 from typing import Any, NamedTuple
 
@@ -15,13 +17,14 @@ import numpy as np
 from gssbo._validation import check_matrix
 from gssbo.space.categorical import Categorical
 from gssbo.space.integer import Integer
-from gssbo.space.parameter import Parameter
+from gssbo.space.parameter import Parameter, builtin
 from gssbo.space.real import Real, check_range
 
 __all__ = ["Form", "read_bounds"]
 
 PRIORS = {"uniform": False, "log-uniform": True}  # scikit-optimize's words for log=
 ALMOST = {"log", "log10", "loguniform", "log-uniform", "linear", "lin", "uniform"}
+NO_RANGE = complex | date | time | timedelta | np.datetime64 | np.timedelta64  # though pairs of them look like one
 KINDS = "a pair (low, high), a Real, Integer or Categorical, a range, bool, or a list of values"
 
 
@@ -45,7 +48,7 @@ def read_bounds(bounds: Any) -> Form:
     if isinstance(bounds, np.ndarray) or not isinstance(bounds, Sequence):
         return _from_table(bounds)
     if len(bounds) == 0 or all(_is_pair_of_numbers(item) for item in bounds):
-        return _from_table(bounds)
+        return _from_table([[builtin(end) for end in item] for item in bounds])
     return Form(tuple(_parameter(f"bounds[{i}]", item) for i, item in enumerate(bounds)))
 
 
@@ -95,7 +98,10 @@ def _parameter(where: str, item: Any) -> Parameter:
         return Integer(min(item[0], item[-1]), max(item[0], item[-1]), step=abs(item.step) if len(item) > 1 else 1)
     if not isinstance(item, list | tuple | np.ndarray) or (isinstance(item, np.ndarray) and item.ndim == 0):
         raise ValueError(f"{where} must be {KINDS}, got {item!r}")
-    values = item.tolist() if isinstance(item, np.ndarray) else list(item)
+    if isinstance(item, np.ndarray) and item.dtype.kind not in "mM":  # `tolist` makes numbers of some times
+        values = item.tolist()
+    else:
+        values = [builtin(value) for value in item]
     if len(values) == 3 and _is_number(values[0]) and _is_number(values[1]):
         if values[2] is int:  # (low, high, type), as in bayes_opt
             return _named(where, Integer, values[0], values[1])
@@ -112,9 +118,13 @@ def _parameter(where: str, item: Any) -> Parameter:
 def _refuse_half_a_range(where: str, item: Any, values: list[Any]) -> None:
     """Raise a ValueError for what was meant as a range, and would go for three categories or two.
 
-    That is a tuple of numbers and text, such as ends that were read from a file as text; and two numbers before a word
-    that is nearly one of the priors.
+    That is a tuple of numbers and text, such as ends that were read from a file as text; two numbers before a word that
+    is nearly one of the priors; and a tuple of dates or complex numbers.
     """
+    if isinstance(item, tuple) and values and all(isinstance(value, NO_RANGE) for value in values):
+        raise ValueError(
+            f"{where} must be real numbers as a pair (low, high), or a list or Categorical for values, got {item!r}"
+        )
     texts = [value for value in values if isinstance(value, str)]
     if not texts or not any(map(_is_number, values)):
         return
@@ -134,7 +144,7 @@ def _named(where: str, kind: type[Integer] | type[Categorical], *values: Any) ->
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, RealNumber | np.number) and not isinstance(value, bool | np.bool_)
+    return isinstance(value := builtin(value), RealNumber | Decimal) and not isinstance(value, bool | np.timedelta64)
 
 
 def _is_pair_of_numbers(item: Any) -> bool:

@@ -165,6 +165,16 @@ def test_a_small_region_is_searched_from_a_point_that_is_known(hasty, known, dim
     np.testing.assert_array_equal(again.some(7, np.random.default_rng(0)), points)
 
 
+def test_more_points_than_a_double_can_count(hasty):
+    """Few may be suggested, which trying in order finds; or none."""
+    bounds = [Integer(0, 2**60)] * 18
+    space, admission = books(bounds, constraints=LinearConstraint(np.ones(18), ub=3.0))
+    assert [sum(point) <= 3 for point in found(space, admission, 2)] == [True] * 2
+    _, admission = books(bounds, constraints=LinearConstraint(np.ones(18), ub=-1.0))
+    with pytest.raises(InfeasibleError, match=r"none among 2000 tried"):
+        admission.some(1, np.random.default_rng(0))
+
+
 def test_points_told_that_are_infeasible_are_no_start(hasty):
     """The best value is told where the constraint forbids, so is a failure; what remains is the worst."""
     bounds, constraint = [(0.0, 1.0)] * 4, NonlinearConstraint(np.sum, -np.inf, 0.05)

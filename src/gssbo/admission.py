@@ -128,7 +128,7 @@ class Admission:
             found = np.vstack([found, others[: n - len(found)]])
         if len(found):
             return found
-        if math.isfinite(size) and (size <= LISTED or not self._space.constrained):
+        if size != math.inf and (size <= LISTED or not self._space.constrained):
             self._complain(int(size))
         others = self._space.place(rng.random((BATCH, self._space.n_draws)))
         if self._space.feasible(self._space.from_unit(others)).any():
@@ -189,7 +189,7 @@ class Admission:
             return
         for count in [n] + [BATCH] * (EFFORT // BATCH):
             yield space.place(rng.random((count, space.n_draws)))
-        if math.isfinite(space.size):
+        if space.size != math.inf:
             most = max(EFFORT, self._history.n_distinct + len(self._pending) + n)  # so many cannot all be taken
             for i in range(0, int(min(space.size, most)), BATCH):
                 yield space.to_unit(space.at(np.arange(i, int(min(i + BATCH, space.size)))))

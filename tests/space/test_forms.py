@@ -180,3 +180,6 @@ def test_the_size_of_a_space():
     assert Space([range(4), ["a", "b"], bool, [1]]).size == 16
     assert Space([range(4), (0, 1)]).size == math.inf
     assert Space([Integer(0, 10**18), Integer(0, 10**18)]).size == (10**18 + 1) ** 2
+    for many in ([bool] * 1100, [Integer(0, 2**60)] * 18):
+        assert Space([*many, (0.0, 1.0)]).size == Space([(0.0, 1.0), *many]).size == math.inf
+    assert Space([bool] * 1100).size == 2**1100

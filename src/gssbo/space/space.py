@@ -72,7 +72,8 @@ class Space:
         self._kinds = [parameter.resolved() for parameter in self.parameters]
         free = [i for i, kind in enumerate(self._kinds) if kind.n_columns > 0]
         self.discrete = any(math.isfinite(self._kinds[i].n_values) for i in free)
-        self.size: float = math.prod(kind.n_values for kind in self._kinds)
+        counts = [kind.n_values for kind in self._kinds]  # their product may be beyond a double
+        self.size: float = math.inf if math.inf in counts else math.prod(counts)
         self._reals = all(isinstance(parameter, Real) for parameter in self.parameters)
         self._dtype = np.dtype([(f"{i}", kind.dtype) for i, kind in enumerate(self._kinds)])
         self._free = free

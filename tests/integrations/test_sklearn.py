@@ -80,8 +80,11 @@ def test_spellings_of_a_space():
             "o": [1e-3, 1, "log-uniform"],
             "p": (True, False),
             "q": bool,
+            "r": (1, 2, 3),
+            "s": (1, 9, int),
         }
     )
+    assert [space.values({"r": code})["r"] for code in range(3)] == [1, 2, 3]
     assert space.parameters == {
         "a": gssbo.Real(0.5, 2.0),
         "b": gssbo.Integer(1, 5),
@@ -100,6 +103,8 @@ def test_spellings_of_a_space():
         "o": gssbo.Real(1e-3, 1.0, log=True),
         "p": gssbo.Categorical([True, False]),
         "q": gssbo.Categorical([False, True]),
+        "r": gssbo.Categorical([0, 1, 2]),
+        "s": gssbo.Integer(1, 9),
     }
     chosen = space.values(dict.fromkeys(space.parameters, 1))
     assert (chosen["d"], chosen["e"], chosen["b"]) == (5, 1.5, 1)

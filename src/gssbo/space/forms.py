@@ -24,6 +24,7 @@ __all__ = ["Form", "read_bounds"]
 
 PRIORS = {"uniform": False, "log-uniform": True}  # scikit-optimize's words for log=
 ALMOST = {"log", "log10", "loguniform", "log-uniform", "linear", "lin", "uniform"}
+FIXED = RealNumber | Decimal | str | bytes | None  # what may be meant as the value of a parameter
 NO_RANGE = complex | date | time | timedelta | np.datetime64 | np.timedelta64  # though pairs of them look like one
 KINDS = "a pair (low, high), a Real, Integer or Categorical, a range, bool, or a list of values"
 
@@ -97,7 +98,9 @@ def _parameter(where: str, item: Any) -> Parameter:
             raise ValueError(f"{where} must not be empty, got {item!r}")
         return Integer(min(item[0], item[-1]), max(item[0], item[-1]), step=abs(item.step) if len(item) > 1 else 1)
     if not isinstance(item, list | tuple | np.ndarray) or (isinstance(item, np.ndarray) and item.ndim == 0):
-        raise ValueError(f"{where} must be {KINDS}, got {item!r}")
+        plain = builtin(item)
+        fixed = f"; a list of one value, [{plain!r}], fixes it" if isinstance(plain, FIXED) else ""
+        raise ValueError(f"{where} must be {KINDS}, got {item!r}{fixed}")
     if isinstance(item, np.ndarray) and item.dtype.kind not in "mM":  # `tolist` makes numbers of some times
         values = item.tolist()
     else:
@@ -119,9 +122,11 @@ def _refuse_half_a_range(where: str, item: Any, values: list[Any]) -> None:
     """Raise a ValueError for what was meant as a range, and would go for three categories or two.
 
     That is a tuple of numbers and text, such as ends that were read from a file as text; two numbers before a word that
-    is nearly one of the priors; and a tuple of dates or complex numbers.
+    is nearly one of the priors; and a tuple of other than two numbers, or of dates or complex ones.
     """
-    if isinstance(item, tuple) and values and all(isinstance(value, NO_RANGE) for value in values):
+    two = len(values) == 2 and any(map(_is_number, values))
+    countable = all(_is_number(value) or isinstance(value, NO_RANGE) for value in values)
+    if isinstance(item, tuple) and values and countable and not two:
         raise ValueError(
             f"{where} must be real numbers as a pair (low, high), or a list or Categorical for values, got {item!r}"
         )

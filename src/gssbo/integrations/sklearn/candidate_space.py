@@ -1,10 +1,10 @@
 """The candidates of a search: parameters of an estimator as scikit-learn's users write them.
 
-Lists and arrays are values to choose from, as in `GridSearchCV`, and go by their place in the list, so they may hold
-anything. Pairs are intervals, as in scikit-optimize's `BayesSearchCV`, of whole numbers where both ends are. SciPy's
-distributions that say no more than an interval and its scale are that interval; the other continuous ones are searched
-in their quantiles, so that each part of the range counts as much as the distribution gives it. Discrete ones have steps
-there, where a search would take the same value again and again, and are refused.
+Lists, arrays and tuples of three numbers or more are values to choose from, as in `GridSearchCV`, and go by their place
+in the list, so they may hold anything. Pairs are intervals, as in scikit-optimize's `BayesSearchCV`, of whole numbers
+where both ends are. SciPy's distributions that say no more than an interval and its scale are that interval; the other
+continuous ones are searched in their quantiles, so that each part of the range counts as much as the distribution gives
+it. Discrete ones have steps there, where a search would take the same value again and again, and are refused.
 """
 
 from __future__ import annotations
@@ -34,9 +34,10 @@ class CandidateSpace:
     Parameters
     ----------
     given : dict of str to anything
-        A list, array or range of values; a tuple (low, high), or (low, high, "uniform" or "log-uniform"), of whole
-        numbers where both ends are; a `Real`, `Integer` or `Categorical`; a frozen `uniform`, `loguniform` or `randint`
-        of `scipy.stats`, or another continuous distribution of it, searched from its 0.1 % to its 99.9 % quantile.
+        A list, array or range of values, or a tuple of three numbers or more; a tuple (low, high), or (low, high,
+        "uniform" or "log-uniform"), of whole numbers where both ends are; a `Real`, `Integer` or `Categorical`; a
+        frozen `uniform`, `loguniform` or `randint` of `scipy.stats`, or another continuous distribution of it, searched
+        from its 0.1 % to its 99.9 % quantile.
 
     Attributes
     ----------
@@ -68,7 +69,7 @@ class CandidateSpace:
         self._values: dict[str, Callable[[Any], Any]] = {}
         for name, item in given.items():
             try:
-                if isinstance(item, np.ndarray) or (isinstance(item, list) and not _is_range(item)):
+                if isinstance(item, np.ndarray) or (isinstance(item, list) and not _is_range(item)) or _is_values(item):
                     # Elements of an array as they are: its tolist() would turn arrays inside into lists.
                     choices = [each.item() if isinstance(each, np.generic) else each for each in item]
                     self.parameters[name] = Categorical(tuple(range(len(item))))
@@ -117,6 +118,11 @@ def _parameter(name: str, item: Any) -> Parameter | None:
 
 def _is_whole(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _is_values(item: Any) -> bool:
+    """Whether an item is a tuple of numbers that is no pair."""
+    return isinstance(item, tuple) and len(item) != 2 and all(isinstance(each, Number) for each in item)
 
 
 def _is_range(item: Any) -> bool:

@@ -130,6 +130,11 @@ def test_numpy_scalars_are_taken_for_built_in_ones():
         (Integer(0, 100), np.array([64.0, 3.0]), [64, 3]),
         (Integer(0, 100), np.array([64, 3], dtype=np.uint16), [64, 3]),
         (Integer(-(2**60), 2**60), [2**53 + 1, -(2**53) - 1], [2**53 + 1, -(2**53) - 1]),
+        (
+            Integer(-(2**60), 2**60),
+            [Fraction(2**53 + 1), Decimal(2**53 + 1), np.array(2**53 + 1), np.longdouble(2**53 - 1)],
+            [2**53 + 1] * 3 + [2**53 - 1],
+        ),
         (Real(0, 1, step=0.1), [0.30000000000000004, 0.7999999999999999], [0.3, 0.8]),
     ],
 )
@@ -163,6 +168,10 @@ def test_values_taken(parameter, values, expected):
         (Real(0, 1, step=0.25), 1.25, "lie within bounds"),
         (Integer(16, 256), 300, "lie within bounds"),
         (Integer(16, 256), 64.5, "be a whole number"),
+        (Integer(16, 256), Fraction(2**60 + 1, 2**54), "be a whole number"),
+        (Integer(16, 256), Decimal("64.0000000000000000000001"), "be a whole number"),
+        (Integer(16, 256), Decimal("NaN"), "be a whole number"),
+        (Integer(16, 256), Decimal("Infinity"), "be a whole number"),
         (Integer(16, 256), "64", "be a real number"),
         (Integer(0, 1), True, "be a real number"),
         (Integer(16, 256), 10**30, "lie within bounds"),

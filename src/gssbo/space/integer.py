@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
+from numbers import Rational
 from typing import Any, ClassVar
 
 import numpy as np
@@ -132,11 +134,12 @@ def _unfloated(value: Any) -> Any:
 
 
 def whole(where: int, value: Any) -> int:
-    """Return a user value as an int, or raise a `Misfit`."""
+    """Return a user value as an int, exactly, whatever type of number it is; or raise a `Misfit`."""
     value = builtin(value)
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     floating = number(where, value)
-    if floating.is_integer():
-        return int(floating)
+    exact: Any = value if isinstance(value, Rational | Decimal | np.floating) else floating
+    if math.isfinite(floating) and int(exact) == exact:
+        return int(exact)
     raise Misfit(where, value, "be a whole number")

@@ -22,18 +22,19 @@ def shown(parameter, values):
     ("make", "message"),
     [
         (lambda: Real(2, 1), r"^Real must have low <= high, got \(2.0, 1.0\)"),
-        (lambda: Real(math.nan, 1), "^Real must be finite, got nan"),
-        (lambda: Real(0, math.inf), "^Real must be finite, got inf"),
+        (lambda: Real(math.nan, 1), "^low must be finite, got nan"),
+        (lambda: Real(0, math.inf), "^high must be finite, got inf"),
         (lambda: Real(-1e308, 1e308), "^Real must have a finite high - low"),
-        (lambda: Real("0", 1), "^Real must be a real number, got '0'"),
-        (lambda: Real(True, 2), "^Real must be a real number, got True"),
+        (lambda: Real("0", 1), "^low must be a real number, got '0'"),
+        (lambda: Real(True, 2), "^low must be a real number, got True"),
         (lambda: Real(0, 1, log=True), "^Real must have low > 0 with log=True"),
         (lambda: Real(1, 2, log="yes"), "^log must be True or False, got 'yes'"),
         (lambda: Real(0, 1, step=0), "^step must be greater than 0"),
         (lambda: Real(1, 2, step=0.1, log=True), "^step must not be given with log=True"),
         (lambda: Real(0, 1, step=3), r"^step must be at most high - low \(1.0\), got 3.0"),
         (lambda: Integer(2, 9, step=8), r"^step must be at most high - low \(7\), got 8"),
-        (lambda: Real(0, 1, step=1e-9), "^step must leave at most 1000000 values"),
+        (lambda: Real(0, 1, step=1e-9), r"^step must be taken at most 1000000 times between 0\.0 and 1\.0, got 1e-09"),
+        (lambda: Real(0, 1, step=1 / 1_000_001), "^step must be taken at most 1000000 times"),
         (lambda: Real(1e16, 1e16 + 4, step=0.5), "^step must tell values apart"),
         (lambda: Integer(3, 2), r"^Integer must have low <= high, got \(3, 2\)"),
         (lambda: Integer(0.5, 2), "^low must be an integer, got 0.5"),
@@ -89,6 +90,10 @@ def test_the_values_of_discrete_parameters(parameter, values):
     assert kind.n_columns == n_columns
     if n_columns:
         np.testing.assert_array_equal(kind.decode(kind.encode(kind.store(values))), kind.store(values))
+
+
+def test_the_finest_grid():
+    assert Real(0, 1, step=1e-6).resolved().n_values == 1_000_001
 
 
 def test_a_category_is_the_object_that_was_given():

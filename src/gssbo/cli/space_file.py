@@ -14,7 +14,8 @@
     [activation]
     values = ["relu", "gelu"]
 
-Whole numbers as both ends make a whole-number parameter; `type = "real"` or `type = "integer"` says it otherwise.
+Whole numbers as both ends, and as the step if there is one, make a whole-number parameter; `type = "real"` or
+`type = "integer"` says it otherwise.
 """
 
 from __future__ import annotations
@@ -89,7 +90,8 @@ def _parameter(table: Any) -> Parameter:
     if unknown:
         raise ValueError(f"may have low, high, type, log and step, got {', '.join(sorted(unknown))}")
     if kind is None:
-        kind = "integer" if type(low) is int and type(high) is int else "real"
+        fractional = isinstance(step := options.get("step"), float) and not step.is_integer()
+        kind = "integer" if type(low) is int and type(high) is int and not fractional else "real"
     if kind not in KINDS:
         raise ValueError(f"type must be one of {', '.join(KINDS)}, got {kind!r}")
     return KINDS[kind](low, high, **options)

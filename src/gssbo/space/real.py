@@ -16,7 +16,7 @@ from gssbo.space.parameter import ROUNDING, Column, Discrete, Parameter, number,
 
 __all__ = ["Real", "check_range"]
 
-LONGEST = 1_000_000  # values on the grid of a real parameter with a step
+LONGEST = 1_000_000  # steps from end to end of a real parameter on a grid
 
 
 def check_range(name: str, low: Any, high: Any, *, log: bool = False) -> tuple[float, float]:
@@ -46,7 +46,7 @@ class Real(Parameter):
         Whether the model and the design see its logarithm: for what spans decades. Needs low > 0.
     step : float, optional
         Only low, low + step, low + 2 step, ... up to `high`; computed in decimal, so that Real(0.1, 0.7, step=0.2) is
-        0.1, 0.3, 0.5, 0.7 to the bit. Not with `log`.
+        0.1, 0.3, 0.5, 0.7 to the bit. At most 1,000,000 steps. Not with `log`.
 
     Raises
     ------
@@ -68,14 +68,15 @@ class Real(Parameter):
 
     def __post_init__(self) -> None:
         log = check_flag("log", self.log)
-        low, high = check_range("Real", self.low, self.high, log=log)
+        low, high = check_real("low", self.low), check_real("high", self.high)
+        low, high = check_range("Real", low, high, log=log)
         set_all(self, low=low, high=high, log=log)
         if self.step is not None:
             step = check_real("step", self.step, above=0.0)
             if log:
                 raise ValueError(f"step must not be given with log=True, got {self.step}")
             if (high - low) / step > LONGEST:
-                raise ValueError(f"step must leave at most {LONGEST} values between {low} and {high}, got {step}")
+                raise ValueError(f"step must be taken at most {LONGEST} times between {low} and {high}, got {step}")
             if low < high and Decimal(repr(step)) > Decimal(repr(high)) - Decimal(repr(low)):
                 raise ValueError(f"step must be at most high - low ({high - low}), got {step}")
             set_all(self, step=step)

@@ -95,7 +95,10 @@ class Categorical(Discrete):
 
     def show(self, column: Column) -> list[Any]:
         """The categories with the numbers in a stored column (n,), the very objects given, or copies of lists."""
-        return [fresh(self.values[code]) for code in column.tolist()]
+        shown = [self.values[code] for code in column.tolist()]
+        if all(fresh(value) is value for value in self.values):
+            return shown
+        return [fresh(value) for value in shown]
 
     def codes(self, column: Column) -> IndexArray:
         """The stored column (n,) itself: categories are stored by their numbers, from 0."""
@@ -123,11 +126,15 @@ class Categorical(Discrete):
     @property
     def numeric(self) -> bool:
         """Whether all values are numbers."""
-        return all(isinstance(value, RealNumber) for value in self.values)
+        return all(map(_is_real, self.values))
 
     def numbers(self, column: Column) -> FloatArray:
         """The categories that are numbers; NaN for the others."""
-        return np.array([_float(value) if isinstance(value, RealNumber) else math.nan for value in self.values])[column]
+        return np.array([_float(value) if _is_real(value) else math.nan for value in self.values])[column]
+
+
+def _is_real(value: Any) -> bool:
+    return isinstance(value, RealNumber) and not isinstance(value, np.timedelta64)  # which passes for a whole number
 
 
 def _float(value: Any) -> float:

@@ -149,7 +149,7 @@ def builtin(value: Any) -> Any:
     if not isinstance(shape, tuple) or shape or not hasattr(value, "item"):
         return value
     plain = value.item()
-    if getattr(value.dtype, "kind", None) in ("m", "M") and not isinstance(plain, date | timedelta):
+    if getattr(getattr(value, "dtype", None), "kind", None) in ("m", "M") and not isinstance(plain, date | timedelta):
         return value[()]
     return plain
 

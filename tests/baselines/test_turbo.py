@@ -103,14 +103,13 @@ def test_the_region_counts_what_the_suggestions_gave():
     for _ in range(8):
         opt.ask()
     opt.tell(rng.random((8, 4)), 10.0 + np.arange(8.0))
-    region = strategy(opt).region
     told = [9.0, 9.0, 8.0, 7.0, 6.0, 6.0, 7.0, 6.0, 9.0]  # success, failure, three successes, four failures
     lengths = []
     for y in told:
         opt.tell(opt.ask(), y)
-        lengths.append(region.length)
+        lengths.append(strategy(opt).region.length)
     opt.ask()
-    lengths.append(region.length)
+    lengths.append(strategy(opt).region.length)
     # The length at each ask follows from what was told before it; the first ask counts nothing.
     assert lengths[1:] == [0.8, 0.8, 0.8, 0.8, 1.6, 1.6, 1.6, 1.6, 0.8]
 
@@ -141,3 +140,21 @@ def test_an_exhausted_region_is_left_for_a_fresh_design():
     opt.ask()
     assert (strategy(opt).region.successes, strategy(opt).region.failures) == (1, 0)
     assert opt.best_y == 0.0
+
+
+def test_an_interrupted_count_is_made_once_more(monkeypatch):
+    opt = optimizer(d=4, n_candidates=20)
+    opt.tell(np.random.default_rng(0).random((8, 4)), 10.0 + np.arange(8.0))
+    opt.tell(opt.ask(), 9.0)
+    count = Region.count
+
+    def interrupted(self, **arguments):
+        count(self, **arguments)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Region, "count", interrupted)
+        opt.ask()
+    assert strategy(opt).region.successes == 0
+    opt.ask()
+    assert strategy(opt).region.successes == 1

@@ -31,6 +31,7 @@ References
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from typing import Any
 
@@ -142,17 +143,20 @@ class TrustRegionSearch(BoxStrategy):
             return False
         if seen == 0:
             self._counting = n  # the initial design, and what was told with it
-        super().update(history)
         fresh = max(seen, self._counting)
+        region, design, first, counting = copy.copy(self.region), self._design, self._first, self._counting
         if n > fresh:
             y = np.where(np.isnan(history.y), -np.inf, history.y)
-            improved = bool(y[fresh:n].max() > y[self._first : fresh].max())
-            self.region.count(improved=improved, size=n - fresh)
-        if self.region.exhausted:
-            self.region = Region(self._space.dim)
+            improved = bool(y[fresh:n].max() > y[first:fresh].max())
+            region.count(improved=improved, size=n - fresh)
+        if region.exhausted:
+            region = Region(self._space.dim)
             size = 2 * self._space.dim
-            self._design = self.place(qmc.LatinHypercube(self._space.n_draws, rng=self._candidate_rng).random(size))
-            self._first, self._counting = n, n + size
+            design = self.place(qmc.LatinHypercube(self._space.n_draws, rng=self._candidate_rng).random(size))
+            first, counting = n, n + size
+        super().update(history)
+        # Ctrl-C interrupts no assignments in a row, of which that ends with some: the next time begins anew, or none.
+        self.region, self._design, self._first, self._counting = region, design, first, counting
         return True
 
     def suggest(self, history: History, pending: FloatArray, n: int, admit: Admit) -> FloatArray:

@@ -121,6 +121,7 @@ class Portfolio:
         self._leaders = np.empty(0, dtype=np.intp)  # of a history longer than a view, the best half of a view
         self._issued: list[Issued] = []
         self._n_modelled = self._n_valued = 0  # observations at the last update, and those of them that have a value
+        self._n_learnt = self._n_led = 0  # observations credited, and those that the leaders are the best of
         self._seen: View | None = None  # as of the last update
         self._shown: tuple[MapGaussianProcess, IndexArray] | None = None  # what predicts from it, when asked for
 
@@ -132,12 +133,15 @@ class Portfolio:
 
     def update(self, history: History) -> bool:
         """Let the searchers learn what their suggestions gave; return whether anything was told."""
-        if len(history) == self._n_modelled:
+        n = len(history)
+        if n == self._n_modelled:
             return False
         with np.errstate(over="ignore", invalid="ignore"):  # gains between responses as large as floats go
             self._learn(history)
-        self._n_modelled, self._n_valued = len(history), len(history) - history.n_failed
-        self._seen, self._shown = self._view(history, len(history)), None
+        seen, n_valued = self._view(history, n), n - history.n_failed
+        # Ctrl-C interrupts no assignments in a row: until all of these are made, the next update goes on from here.
+        self._seen, self._shown = seen, None
+        self._n_modelled, self._n_valued, self._n_learnt = n, n_valued, n
         return True
 
     def _learn(self, history: History) -> None:
@@ -145,22 +149,23 @@ class Portfolio:
         n = len(history)
         if n > len(self._origin):
             grown = np.full(max(n, 2 * len(self._origin), 64), OUTSIDE, dtype=np.intp)
-            grown[: self._n_modelled] = self._origin[: self._n_modelled]
+            grown[: len(self._origin)] = self._origin
             self._origin = grown
-        first = self._n_modelled
-        for row in self._answers(history, first):
-            issued = self._claim(history.unit[row])
-            if issued is None or row == 0:
+        for row in self._answers(history, self._n_learnt).tolist():
+            number = self._claim(history.unit[row])
+            if number is None or row == 0:
                 continue
-            self._lead(history, first, row)
-            first = row
+            self._lead(history, row)
             before = self._before(history, row)
             y = float(without_gaps(np.append(before.y, history.y[row]))[-1])
+            issued, learnt = self._issued[number], row + 1
             searcher = issued.searcher
+            # In a row, and first: an interrupted update that is repeated credits nothing twice.
+            self._origin[row], self._n_learnt = searcher, learnt
+            del self._issued[number]
             own = self._searchers[searcher].observe(before, history.unit[row], y, asked=issued.asked)
             self._credit.reward(searcher, gain=y - float(before.y.max()), own=own)
-            self._origin[row] = searcher
-        self._lead(history, first, n)
+        self._lead(history, n)
 
     def _answers(self, history: History, first: int) -> IndexArray:
         """Rows from `first` on that may answer a suggestion: all, or of many those at a point that was suggested."""
@@ -238,20 +243,21 @@ class Portfolio:
 
     # ---- how
 
-    def _claim(self, unit: FloatArray) -> Issued | None:
-        """The suggestion that a point that was told answers."""
+    def _claim(self, unit: FloatArray) -> int | None:
+        """Number, among those issued, of the suggestion that a point that was told answers."""
         for i, each in enumerate(self._issued):
             if np.abs(each.x - unit).max() <= SAME:
-                return self._issued.pop(i)
+                return i
         return None
 
-    def _lead(self, history: History, first: int, n: int) -> None:
-        """Let observations `first` to n join the leaders, where there are more than a view holds."""
-        if n <= self._most:
+    def _lead(self, history: History, n: int) -> None:
+        """Let the observations before n join the leaders, each once, where there are more than a view holds."""
+        if n <= max(self._most, self._n_led):
             return
-        rows = np.arange(n) if len(self._leaders) == 0 else np.append(self._leaders, np.arange(first, n))
+        rows = np.append(self._leaders, np.arange(self._n_led, n))
         y = np.where(np.isnan(history.y[rows]), -np.inf, history.y[rows])
-        self._leaders = rows[np.sort(np.argsort(-y, kind="stable")[: self._most // 2])]
+        leaders = rows[np.sort(np.argsort(-y, kind="stable")[: self._most // 2])]
+        self._leaders, self._n_led = leaders, n
 
     def _view(self, history: History, n: int) -> View:
         """The first n observations; of more than a view holds, half the best, a quarter the newest, others spread.

@@ -122,3 +122,33 @@ def test_region_does_not_return_to_pending_points():
     first = region.suggest(view, np.empty((0, 2)), np.random.default_rng(1))
     second = region.suggest(view, first[None, :], np.random.default_rng(1))
     assert np.abs(first - second).max() > 1e-3
+
+
+@pytest.mark.parametrize(
+    ("make", "step"),
+    [
+        (lambda: Descent(2, 2), "gssbo.portfolio.descent._fit"),
+        (lambda: Trend(2, (OUTSIDE, 3)), "gssbo.portfolio.trend.Factor"),
+        (lambda: Additive(2, 2), "gssbo.portfolio.additive.Factor"),
+        (lambda: Region(2, trust=False), "gssbo.map_gp.MapGaussianProcess.set_theta"),
+    ],
+)
+def test_a_fit_that_was_interrupted_is_made_once_more(monkeypatch, make, step):
+    rng = np.random.default_rng(0)
+    X = rng.random((30, 2))
+    y = -((X - 0.4) ** 2).sum(axis=1)
+    first, second = (View(X[:n], y[:n], np.full(n, OUTSIDE), np.arange(n)) for n in (29, 30))
+    calm, hit = make(), make()
+    pending = np.full((1, 2), 0.9)
+    for searcher in (calm, hit):
+        searcher.suggest(first, NONE.reshape(0, 2), np.random.default_rng(1))
+
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(step, interrupted)
+        hit.suggest(second, pending, np.random.default_rng(2))
+    np.testing.assert_array_equal(
+        *(searcher.suggest(second, pending, np.random.default_rng(2)) for searcher in (calm, hit))
+    )

@@ -127,12 +127,12 @@ class Additive:
         form = None if self._fit is None else self._fit.form
         if form is None or self._age % REFIT == 0:
             form = _largest_likelihood(X, y, form)
-        self._newest, self._age = view.newest, self._age + 1
         A = _covariance(X, form.lengthscale, form.shared)
         A[np.diag_indices(len(X))] += form.tau + 1e-9
         factor = Factor(A)
-        self._fit = _Fit(form, X, factor, factor.solve(-warp(y, form.power)[0]))
-        return self._fit
+        fit = _Fit(form, X, factor, factor.solve(-warp(y, form.power)[0]))
+        self._fit, self._newest, self._age = fit, view.newest, self._age + 1  # all or none, as Ctrl-C goes
+        return fit
 
 
 def _lowest(values: FloatArray, column: FloatArray, now: float, d: int, fit: _Fit, beta: float) -> float:

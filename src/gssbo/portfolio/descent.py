@@ -94,10 +94,17 @@ class Descent:
             self._failures += 1
         self._choose_base(view)
         assert self._x is not None
-        base, radius = self._x, self._radius
         if view.newest == self._newest and len(pending):
-            return self._aside(base, rng)
+            return self._aside(self._x, rng)
+        x = self._step(self._x, view, pending, rng)
         self._newest = view.newest
+        return x
+
+    # ---- how
+
+    def _step(self, base: FloatArray, view: View, pending: FloatArray, rng: np.random.Generator) -> FloatArray | None:
+        """What `suggest` does where this is the first suggestion from a view."""
+        radius = self._radius
         offset = view.X - base
         distance = np.sqrt((offset * offset).sum(axis=1))
         near = np.argsort(distance, kind="stable")[: self._n_points()]
@@ -129,8 +136,6 @@ class Descent:
             return self._aside(base, rng)
         self._issued.append((x, predicted, float(np.sqrt((u * u).sum()))))
         return x
-
-    # ---- how
 
     def _aside(self, base: FloatArray, rng: np.random.Generator) -> FloatArray:
         """A point in a random direction, where the step is being evaluated already."""

@@ -164,11 +164,10 @@ class Region:
         X, y = np.ascontiguousarray(members.X), members.y
         if self._theta is None or self._age % REFIT == 0:
             self._search(X, members)
-        self._age += 1
         self._z, _ = warp(y, self._power)
         assert self._theta is not None
         self.gp.set_theta(X, self._z, self._theta, _known(members, self._power))
-        self._members, self._newest = members, view.newest
+        self._members, self._newest, self._age = members, view.newest, self._age + 1
         return members
 
     def predictor(self, view: View) -> tuple[MapGaussianProcess, IndexArray]:

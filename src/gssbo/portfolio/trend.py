@@ -121,12 +121,12 @@ class Trend:
         form = None if self._fit is None else self._fit.form
         if form is None or self._age % REFIT == 0:
             form = _largest_likelihood(U, y)
-        self._newest, self._age = view.newest, self._age + 1
         G, forms = _covariances(U)
         A = OFFSET + G + form.curvature * forms[form.products]
         A[np.diag_indices(size)] += form.tau + 1e-12
-        self._fit = _Fit(form, centre, width, U, warp(y, form.power)[0], Factor(A))
-        return self._fit
+        fit = _Fit(form, centre, width, U, warp(y, form.power)[0], Factor(A))
+        self._fit, self._newest, self._age = fit, view.newest, self._age + 1  # all or none, as Ctrl-C goes
+        return fit
 
 
 def _covariances(U: FloatArray) -> tuple[FloatArray, dict[bool, FloatArray]]:

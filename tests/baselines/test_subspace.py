@@ -6,6 +6,7 @@ import pytest
 import gssbo
 from gssbo.baselines import hesbo, rembo
 from gssbo.baselines.subspace import SubspaceStrategy, default_dimensions
+from gssbo.history import History
 from gssbo.methods import method_options
 
 BOUNDS = [(-5.0, 10.0)] * 8
@@ -165,3 +166,40 @@ def test_a_seed_gives_the_subspace():
     a, b, c = (strategy(gssbo.Optimizer(BOUNDS, method="rembo", rng=seed)).subspace.A for seed in (1, 1, 2))
     np.testing.assert_array_equal(a, b)
     assert not np.array_equal(a, c)
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("method", METHODS)
+def test_an_interrupted_update_is_completed_by_the_next(monkeypatch, method, when):
+    hit, calm = optimizer(method), optimizer(method)
+    for opt in (hit, calm):
+        X = opt.ask(8)
+        opt.tell(X[:6], [objective(x) for x in X[:6]])
+        opt.tell(np.full(8, 9.5), 1.0)
+        opt.tell(X[6:], [objective(x) for x in X[6:]])
+    append = History.append
+
+    def interrupted(*arguments):
+        if when == "after":
+            append(*arguments)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(History, "append", interrupted)
+        strategy(hit).update(hit._history)
+    for opt in (hit, calm):
+        opt.tell(X[0], 3.0)
+    np.testing.assert_array_equal(hit.ask(), calm.ask())
+    np.testing.assert_array_equal(hit.retained, calm.retained)
+    np.testing.assert_array_equal(strategy(hit)._history.y, strategy(calm)._history.y)
+
+
+def test_what_was_suggested_is_kept_in_a_table_that_doubles():
+    opt = optimizer("rembo")
+    opt.ask(6)
+    given = strategy(opt)._given
+    tables = set()
+    for _ in range(100):
+        strategy(opt).place(np.random.default_rng(0).random((1, 8)))
+        tables.add(id(given._unit))
+    assert len(given) >= 106 and len(tables) <= 3

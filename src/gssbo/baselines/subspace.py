@@ -89,12 +89,11 @@ class SubspaceStrategy:
         self._inner = BoxStrategy(Space([(0.0, 1.0)] * low), candidate_rng=candidate_rng, **slots)
         self.n_candidates = self._inner.n_candidates
         self._history = History(low)
-        self._members: list[int] = []
+        self._members: IndexArray = np.empty(0, dtype=np.intp)  # of the history outside; the one inside follows
         self._n_seen = 0
-        # What was suggested, as unit points (k, columns of the model) and w (k, d): neither clipping nor rounding has
-        # an inverse.
-        self._given_units: FloatArray = np.empty((0, space.dim))
-        self._given_W: FloatArray = np.empty((0, low))
+        # What was suggested: w (k, d) at unit points (k, columns of the model), as neither clipping nor rounding has an
+        # inverse.
+        self._given = History(space.dim, np.empty((0, low)))
 
     def place(self, draws: FloatArray) -> FloatArray:
         """The images of the first d coordinates, which are spread over the subspace's box as all D are over theirs."""
@@ -104,19 +103,21 @@ class SubspaceStrategy:
         """Pass on what was told in the subspace, and update the strategy inside."""
         n, seen = len(history), self._n_seen
         if n > seen:
-            self._take(history, seen)
-            self._n_seen = n
+            _, inside = self._coordinates(history.unit[seen:])
+            members = np.append(self._members, seen + np.flatnonzero(inside))
+            self._members, self._n_seen = members, n
+        self._follow(history)
         if len(self._history) > 0:
             self._inner.update(self._history)
         return n > seen
 
-    def _take(self, history: History, first: int) -> None:
-        """Add what was told from index `first` on to the history inside."""
-        W, inside = self._coordinates(history.unit[first:])
-        if inside.any():
-            noise = None if history.noise_std is None else history.noise_std[first:][inside]
-            self._history.append(W[inside], W[inside], history.y[first:][inside], noise)
-            self._members.extend((first + np.flatnonzero(inside)).tolist())
+    def _follow(self, history: History) -> None:
+        """Add the members that the history inside lacks: the new ones, or what Ctrl-C once left out."""
+        lacking = self._members[len(self._history) :]
+        if len(lacking) > 0:
+            W, _ = self._coordinates(history.unit[lacking])
+            noise = None if history.noise_std is None else history.noise_std[lacking]
+            self._history.append(W, W, history.y[lacking], noise)
 
     def suggest(self, history: History, pending: FloatArray, n: int, admit: Admit) -> FloatArray:
         """The images of the inner strategy's suggestions."""
@@ -135,7 +136,7 @@ class SubspaceStrategy:
         There are none where nothing was told in the subspace, and the model is not fitted then.
         """
         surrogate, members = self._inner.predictor()
-        return surrogate, np.array(self._members, dtype=np.intp)[members]
+        return surrogate, self._members[members]
 
     def record(self, seconds: float, n: int) -> None:
         """Pass it on."""
@@ -144,7 +145,7 @@ class SubspaceStrategy:
     @property
     def retained(self) -> IndexArray:
         """Indices into the history of what the model stands on, ascending; a copy."""
-        return np.array(self._members, dtype=np.intp)[self._inner.retained]
+        return self._members[self._inner.retained]
 
     @property
     def surrogate(self) -> Surrogate:
@@ -168,8 +169,7 @@ class SubspaceStrategy:
     def _lift(self, W: FloatArray) -> FloatArray:
         """The same, remembered."""
         units = self._image(W)
-        self._given_units = np.vstack([self._given_units, units])
-        self._given_W = np.vstack([self._given_W, W])
+        self._given.append(W, units, np.zeros(len(W)))
         return units
 
     def _coordinates(self, units: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
@@ -182,11 +182,11 @@ class SubspaceStrategy:
             inside = np.abs(self._image(W) - units).max(axis=1, initial=0.0) <= CLOSE
         else:
             W, inside = np.full((len(units), self.subspace.dim), 0.5), np.zeros(len(units), dtype=bool)
-        if len(self._given_W) and not inside.all():
+        if len(self._given) and not inside.all():
             rest = np.flatnonzero(~inside)
-            distance, nearest = cKDTree(self._given_units).query(units[rest], p=np.inf)
+            distance, nearest = cKDTree(self._given.unit).query(units[rest], p=np.inf)
             known = distance <= CLOSE
             use = known if self._space.dim == self._space.n_draws else np.ones_like(known)
-            W[rest[use]] = self._given_W[nearest[use]]
+            W[rest[use]] = self._given.X[nearest[use]]
             inside[rest] = known
         return W, inside

@@ -1,3 +1,4 @@
+import contextlib
 import copy
 import logging
 import math
@@ -19,6 +20,7 @@ from optuna.search_space import intersection_search_space  # noqa: E402
 from optuna.search_space.group_decomposed import _SearchSpaceGroup  # noqa: E402
 from optuna.trial import TrialState, create_trial  # noqa: E402
 
+from gssbo import Optimizer  # noqa: E402
 from gssbo.integrations.optuna import GSSBOSampler  # noqa: E402
 from gssbo.integrations.optuna.relative_space import RelativeSpace  # noqa: E402
 from gssbo.integrations.optuna.trials import Trials  # noqa: E402
@@ -221,6 +223,54 @@ def test_trials_that_finish_late_are_read_in_the_end():
     study.tell(second, 8.0)
     study.ask(SPACE)
     assert only_model(study).y[-1] == 8.0
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("step", ["tell", "announce", "ask", "forget"])
+def test_what_ctrl_c_interrupts_is_read_once(monkeypatch, step, when):
+    study = study_with(failed="ignore")
+    study.optimize(bowl, n_trials=4)
+    ours, ignored, others = study.ask(SPACE), study.ask(SPACE), {"x": 0.25, "y": 0.5}
+    study.tell(ours, 7.0)
+    study.tell(ignored, state=TrialState.FAIL)
+    study.add_trial(create_trial(params=others, distributions=SPACE, value=9.0))
+    original, hits = getattr(Optimizer, step), []
+
+    def interrupted(*arguments, **options):
+        if when == "after":
+            original(*arguments, **options)
+        hits.append(step)
+        raise KeyboardInterrupt
+
+    for _ in range(2):
+        with monkeypatch.context() as patch, contextlib.suppress(KeyboardInterrupt):
+            patch.setattr(Optimizer, step, interrupted)
+            study.ask(SPACE)
+    assert hits
+    for trial in study.get_trials(deepcopy=False, states=[TrialState.RUNNING]):
+        study.tell(trial.number, state=TrialState.FAIL)
+    last = study.ask(SPACE)
+    model = only_model(study)
+    assert model.y[4:].tolist() == [7.0, 9.0] and model.X[4:] == [ours.params, others]
+    assert [each.x for each in model.pending] == [last.params]
+
+
+def test_books_interrupted_are_read_once_more(monkeypatch):
+    study = optuna.create_study()
+    for name in ("x", "y"):
+        study.add_trial(create_trial(params={name: 0.5}, distributions={name: UNIT}, value=1.0))
+    books, meet = Trials(), Trials._meet
+
+    def interrupted(self, distributions):
+        meet(self, distributions)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Trials, "_meet", interrupted)
+        books.read(study.trials)
+    books.read(study.trials)
+    assert (books.finished, books.n_completed, books.intersection) == ([0, 1], 2, {})
+    assert [list(group) for group in books.groups] == [["x"], ["y"]]
 
 
 def test_what_is_no_value_counts_as_failed_or_not_at_all():

@@ -64,27 +64,29 @@ class Model:
         current : int
             Number of the trial that is being sampled.
         """
-        points: list[dict[str, Code]] = []
-        values: list[float | None] = []
-        ids: list[int | None] = []
-        for number in seen.finished[self._n_read :]:
-            known = self._ids.pop(number, None)
+        self._forget_lost()
+        n_read = len(seen.finished)
+        finished = seen.finished[self._n_read :]
+        told: dict[int, tuple[dict[str, Code], float]] = {}
+        for number in finished:
             value = self._value(trials[number])
             codes = None if value is None else self.space.codes(trials[number].params)
-            if codes is not None:
-                points.append(codes)
-                values.append(value)
-                ids.append(known)
-            elif known is not None:
-                self._forget(known)
-        self._n_read = len(seen.finished)
-        if points:
+            if value is not None and codes is not None:
+                told[number] = codes, value
+            elif number in self._ids:
+                self._forget(self._ids[number])
+        if told:
             # Every trial by a number of its own: others may have evaluated the very point that one of ours still does.
-            others = [k for k, known in enumerate(ids) if known is None]
+            others = [number for number in told if number not in self._ids]
             if others:
-                for k, suggestion in zip(others, self.optimizer.announce([points[k] for k in others]), strict=True):
-                    ids[k] = suggestion.id
-            self.optimizer.tell(points, values, id=ids)
+                announced = self.optimizer.announce([told[number][0] for number in others])
+                self._ids.update(zip(others, [each.id for each in announced], strict=True))
+            points, values = zip(*told.values(), strict=True)
+            self.optimizer.tell(list(points), list(values), id=[self._ids[number] for number in told])
+        # Interrupted before, all of this is done again, and what is told by its number again changes nothing.
+        ended = set(finished)
+        ids = {number: known for number, known in self._ids.items() if number not in ended}
+        self._ids, self._n_read = ids, n_read
         for number in seen.running:
             if number != current and number not in self._ids:
                 codes = self._running(trials[number])
@@ -105,6 +107,13 @@ class Model:
         self._ids[number] = suggestion.id
         codes: dict[str, Code] = suggestion.x
         return codes
+
+    def _forget_lost(self) -> None:
+        """Drop pending suggestions of no trial: what made them was interrupted."""
+        known = set(self._ids.values())
+        for each in self.optimizer.pending:
+            if each.id not in known:
+                self._forget(each.id)
 
     def _forget(self, suggestion: int) -> None:
         with suppress(ValueError):  # it may be forgotten already, overtaken by many observations

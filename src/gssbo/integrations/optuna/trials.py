@@ -57,18 +57,22 @@ class Trials:
 
     def read(self, trials: Sequence[Any]) -> None:
         """Take in all trials of the study, the one number n at index n."""
-        unfinished = []
+        finished, unfinished, n_completed = [], [], 0
         for number in [*self._open, *range(self.n_seen, len(trials))]:
             trial = trials[number]
             if not trial.state.is_finished():
                 unfinished.append(number)
                 continue
-            self.finished.append(number)
-            self.n_completed += trial.state == TrialState.COMPLETE
+            finished.append(number)
+            n_completed += trial.state == TrialState.COMPLETE
             if trial.state in (TrialState.COMPLETE, TrialState.PRUNED):
-                self._meet(trial.distributions)
-        self._open, self.n_seen = unfinished, len(trials)
-        self.running = [number for number in unfinished if trials[number].state == TrialState.RUNNING]
+                self._meet(trial.distributions)  # once more, it changes nothing
+        running = [number for number in unfinished if trials[number].state == TrialState.RUNNING]
+        n_seen = len(trials)
+        # Ctrl-C interrupts no assignments in a row: all of this is read, or none.
+        self.finished += finished
+        self.n_completed += n_completed
+        self._open, self.running, self.n_seen = unfinished, running, n_seen
 
     @property
     def intersection(self) -> Space:

@@ -10,7 +10,8 @@ import pytest
 
 from gssbo import GaussianProcess, Optimizer
 from gssbo.ledger import Ledger, read_ledger
-from gssbo.pending import Suggestion
+from gssbo.pending import Pending, Suggestion
+from gssbo.resume import set_states, states_of
 from gssbo.space import Space
 
 MIXED = {"n": range(10), "x": (0.0, 1.0), "c": ["u", "v"]}
@@ -466,3 +467,71 @@ def test_what_is_shared_with_a_copy_stays_shared():
     twin, space = copy.deepcopy((opt, opt.space))
     assert twin.space is space
     assert copy.deepcopy([opt, opt])[0].n_told == 0
+
+
+@pytest.mark.parametrize("times", [1, 2, 5])
+@pytest.mark.parametrize(
+    ("step", "call"),
+    [
+        ("add", lambda opt: opt.announce([[0.1], [0.2], [0.3]])),
+        ("forget", lambda opt: opt.forget()),
+        ("settle", lambda opt: opt.tell(id=[0, 1], y=[1.0, 2.0])),
+    ],
+)
+@pytest.mark.parametrize("copied", [False, True])
+def test_what_ctrl_c_interrupts_is_completed(monkeypatch, step, call, times, copied):
+    """At once, or with the next call where Ctrl-C comes again."""
+    calm, hit = (Optimizer([(0.0, 1.0)], n_init=9, rng=0) for _ in range(2))
+    for opt in (calm, hit):
+        opt.ask(3)
+    call(calm)
+    original, left = getattr(Pending, step), [times]
+
+    def interrupted(*arguments, **options):
+        found = original(*arguments, **options)
+        left[0] -= 1
+        if left[0] >= 0:
+            raise KeyboardInterrupt
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Pending, step, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            call(hit)
+    if copied:
+        hit = copy.deepcopy(hit)
+    for opt in (calm, hit):
+        opt.tell([0.5], 1.0)
+    assert books(calm) == books(hit)
+    assert calm.ask(ids=True) == hit.ask(ids=True)
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_all_generators_are_reseeded_or_none(monkeypatch, times):
+    calm, hit = (Optimizer([(0.0, 1.0)] * 2, n_init=3, rng=0) for _ in range(2))
+    left = [times]
+
+    class Interrupting:
+        def __init__(self, generator):
+            self.bit_generator = self
+            self._generator = generator
+
+        def __setattr__(self, name, value):
+            if name == "state":
+                left[0] -= 1
+                if left[0] >= 0:
+                    raise KeyboardInterrupt
+                self._generator.bit_generator.state = value
+            else:
+                super().__setattr__(name, value)
+
+    calm.reseed(1)
+    design, *others = hit._generators
+    with monkeypatch.context() as patch:
+        fake = Interrupting(others[0])
+        patch.setattr("gssbo.optimizer.set_states", lambda _, states: set_states([design, fake, *others[1:]], states))
+        with pytest.raises(KeyboardInterrupt):
+            hit.reseed(1)
+        for opt in (calm, hit):
+            opt.tell([0.5, 0.5], 1.0)
+    assert states_of(calm._generators) == states_of(hit._generators)

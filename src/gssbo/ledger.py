@@ -56,6 +56,7 @@ class Ledger:
         self._n_judged = 0  # observations, where there are constraints
         self._best_feasible: int | None = None  # of those
         self._journal: Journal | None = None
+        self._owed: tuple[int, Callable[[], None]] | None = None  # a change begun, and what was written before it
         self._lock = threading.RLock()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -72,6 +73,7 @@ class Ledger:
     def _copied(self, memo: dict[int, Any]) -> dict[str, Any]:
         """What a copy has: all of one moment, whoever tells meanwhile, and no journal, which two would write to."""
         with self._lock:
+            self._complete()
             state = {name: value for name, value in vars(self).items() if name != "_lock"} | {"_journal": None}
             return copy.deepcopy(state, memo)
 
@@ -139,6 +141,7 @@ class Ledger:
 
     def _tell(self, x: Any, y: Any, *, prior: bool = False, once: bool = False, **options: Any) -> None:
         with self._lock:
+            self._complete()
             new = read_observations(self.space, self._pending, self._history, x, y, sign=self._sign, **options)
             if once:
                 known = set(_pairs(self._history.X, self._history.y))
@@ -150,17 +153,28 @@ class Ledger:
     def _commit(self, entry: Entry) -> None:
         """Write an entry to the journal, if there is one, and carry it out: both, or neither.
 
-        What Ctrl-C interrupts half way is completed first.
+        What Ctrl-C interrupts half way is completed first; where Ctrl-C interrupts that too, with the next call.
         """
-        change = self._change(entry)
-        written, n_told = self._written, len(self._history)
+        change, written = self._change(entry), self._written
+        self._owed = written, change
         try:
             self._write(entry)
             change()
         except KeyboardInterrupt:
-            if len(self._history) > n_told or self._written > written:
-                change()
+            self._complete()
             raise
+        except BaseException:
+            self._owed = None
+            raise
+        self._owed = None
+
+    def _complete(self) -> None:
+        """Carry out what was interrupted, but for what was to be in the journal and is not."""
+        if self._owed is not None:
+            written, change = self._owed
+            if self._journal is None or self._written > written:
+                change()
+            self._owed = None
 
     @property
     def _written(self) -> int:
@@ -240,6 +254,7 @@ class Ledger:
         if _is_empty(x):
             return
         with self._lock:
+            self._complete()
             rows, _ = self.space.read(name, x)
             if once:
                 queued = {row.tobytes() for row in self._pending.queue}
@@ -272,6 +287,7 @@ class Ledger:
         (1, 2)
         """
         with self._lock:
+            self._complete()
             rows, single = self.space.read("x", x)
             numbers = range(self._pending.n_asked, self._pending.n_asked + len(rows))
             self._commit(Entry("announce", rows, tuple(numbers)))
@@ -289,6 +305,7 @@ class Ledger:
             If it is not pending, or its point and its id are not of the same.
         """
         with self._lock:
+            self._complete()
             dropped = self._pending.ids if x is None and id is None else [self._pending_number(x, id)]
             if dropped:
                 self._commit(Entry("forget", ids=tuple(dropped)))

@@ -329,6 +329,7 @@ class Optimizer(Modelled):
         count = 1 if n is None else check_integer("n", n, at_least=1, at_most=MOST_AT_ONCE)
         check_flag("ids", ids)
         with self._lock:
+            self._complete()
             numbers = self._ask(count)
             self._keep()
             points = self.space.show(np.stack([self._pending.row(number) for number in numbers]))
@@ -471,6 +472,7 @@ class Optimizer(Modelled):
         False
         """
         with self._lock:
+            self._complete()
             fresh = []
             for ours, other in zip(self._generators, spawn_generators("rng", rng, 4), strict=True):
                 # In place, as others hold them; of the same kind, whatever kind that is.

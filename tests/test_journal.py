@@ -19,7 +19,7 @@ from gssbo.journal.header import describe_run, space_of
 from gssbo.journal.lines import read_line, write_line
 from gssbo.journal.lock import Lock
 from gssbo.journal.plain import RowCodec
-from gssbo.ledger import continue_ledger
+from gssbo.ledger import Ledger, continue_ledger
 from gssbo.space import Space
 
 MIXED = {
@@ -510,3 +510,21 @@ def test_a_descriptor_that_was_closed_by_others_is_an_error_of_the_journal(tmp_p
         opt.close()
     with fresh(tmp_path / "run.jsonl") as opt:
         assert opt.n_told == 1
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
+def test_a_ledger_that_could_not_be_made_lets_go_of_its_journal(tmp_path, monkeypatch, error):
+    path = tmp_path / "run.jsonl"
+    ten_rows(path)
+
+    def interrupted(*arguments):
+        raise error
+
+    with monkeypatch.context() as patch, pytest.raises(error):
+        patch.setattr(Ledger, "_book", interrupted)
+        continue_ledger(path)
+    with monkeypatch.context() as patch, pytest.raises(error):
+        patch.setattr("gssbo.resume.make_generator", interrupted)
+        fresh(path)
+    with continue_ledger(path) as ledger:
+        assert ledger.n_told == 10

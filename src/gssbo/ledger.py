@@ -488,8 +488,12 @@ def continue_ledger(path: str | os.PathLike[str], *, skip_damaged: bool = False)
     """
     record = read_journal(path, skip_damaged=skip_damaged)
     journal = Journal(path, skip_damaged=skip_damaged)
-    _, entries = journal.open(RowCodec(record.space), record.header)
-    ledger = _booked(record, entries)
+    try:
+        _, entries = journal.open(RowCodec(record.space), record.header)
+        ledger = _booked(record, entries)
+    except BaseException:
+        journal.close()
+        raise
     ledger._journal = journal
     return ledger
 

@@ -66,15 +66,20 @@ def open_journal(
     seeds = [seed_of(generator) for generator in generators]
     ours = describe_run(space, plain_options(options), seeds, version("gssbo"))
     header, entries = opened.open(RowCodec(space), ours)
-    if rng is not None and header["rng"] != seeds:
-        opened.close()
-        message = f"{opened.path} was begun with another rng, got {rng!r}; without one, the run goes on with its own"
-        raise OtherOption(message, "rng", None)
     try:
-        return opened, [make_generator(seed) for seed in header["rng"]], entries
-    except (AttributeError, ValueError, KeyError, TypeError) as error:
+        if rng is not None and header["rng"] != seeds:
+            message = (
+                f"{opened.path} was begun with another rng, got {rng!r}; without one, the run goes on with its own"
+            )
+            raise OtherOption(message, "rng", None)
+        try:
+            return opened, [make_generator(seed) for seed in header["rng"]], entries
+        except (AttributeError, ValueError, KeyError, TypeError) as error:
+            message = f"{opened.path} was begun with generators that cannot be made here ({error})"
+            raise JournalError(message) from error
+    except BaseException:
         opened.close()
-        raise JournalError(f"{opened.path} was begun with generators that cannot be made here ({error})") from error
+        raise
 
 
 def states_of(generators: Sequence[np.random.Generator]) -> list[dict[str, Any]]:

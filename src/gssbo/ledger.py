@@ -8,7 +8,6 @@ from __future__ import annotations
 import copy
 import os
 import threading
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Self
@@ -189,7 +188,7 @@ class Ledger:
     def _change(self, entry: Entry) -> Callable[[], None]:
         """What carries an entry out; doing it once more, after half of it or all, changes nothing."""
         first, n_asked, n_prior = len(self._history), self._pending.n_asked, self._n_prior
-        queue, clock = self._pending.queue, self._pending.clock
+        n_queued, clock = len(self._pending.queue), self._pending.clock
 
         def tell() -> None:
             assert entry.rows is not None and entry.y is not None
@@ -206,7 +205,9 @@ class Ledger:
 
         def enqueue() -> None:
             assert entry.rows is not None
-            self._pending.queue = deque([*queue, *entry.rows])
+            while len(self._pending.queue) > n_queued:
+                self._pending.queue.pop()
+            self._pending.queue.extend(entry.rows)
 
         def announce() -> None:
             assert entry.rows is not None

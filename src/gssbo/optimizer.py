@@ -440,7 +440,7 @@ class Optimizer(Modelled):
     def _repeats(self, entry: Entry) -> bool:
         """Ask once more, and return whether that gave what is recorded; if not, nothing is pending that was not."""
         assert entry.rows is not None
-        n_asked, queue = self._pending.n_asked, self._pending.queue.copy()
+        n_asked, n_queued = self._pending.n_asked, len(self._pending.queue)
         n_taken, _, n_suggested = self._proposals.counts
         try:
             numbers = self._ask(len(entry.rows), recorded=entry)
@@ -452,7 +452,7 @@ class Optimizer(Modelled):
         ):
             return True
         self._pending.withdraw(n_asked)
-        self._pending.queue = queue
+        self._pending.queue.extendleft(reversed(rows[: n_queued - len(self._pending.queue)]))
         self._proposals.counts = n_taken, self._proposals.n_modelled, n_suggested  # what was modelled stays so
         return False
 

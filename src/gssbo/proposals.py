@@ -7,6 +7,7 @@ that are told, pending or infeasible give way to a neighbour. A strategy that mi
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import islice
 
 import numpy as np
 
@@ -85,7 +86,8 @@ class Proposals:
         """
         ids: list[int] = []
         n_planned = 0
-        n_asked, n_taken, queue = self._pending.n_asked, self._design.n_taken, self._pending.queue.copy()
+        n_asked, n_taken, queue = self._pending.n_asked, self._design.n_taken, self._pending.queue
+        n_queued, first = len(queue), list(islice(queue, n))
         try:
             ids = self._planned(n)
             n_planned = len(ids)
@@ -106,7 +108,7 @@ class Proposals:
                 self.n_suggested += len(ids) - n_planned
             else:
                 self._pending.withdraw(n_asked)
-                self._pending.queue = queue
+                queue.extendleft(reversed(first[: n_queued - len(queue)]))
                 self._design.n_taken = n_taken
             raise
         self.n_suggested += len(ids) - n_planned

@@ -566,3 +566,12 @@ def test_what_an_interrupted_ask_took_from_the_queue_is_put_back(monkeypatch):
         patch.setattr(Pending, "add", interrupted)
         opt.ask(3)
     assert np.ravel(opt.queue).tolist() == [0.1, 0.2, 0.3, 0.4] and opt.pending == []
+
+
+@pytest.mark.parametrize("maximize", [False, True])
+def test_what_is_better_is_settled_at_the_beginning(maximize):
+    opt = Optimizer([(0.0, 1.0)], maximize=maximize)
+    assert opt.maximize is maximize
+    with pytest.raises(AttributeError, match="maximize"):
+        opt.maximize = not maximize
+    assert copy.deepcopy(opt).maximize is pickle.loads(pickle.dumps(opt)).maximize is maximize

@@ -47,8 +47,7 @@ class Ledger:
 
     def __init__(self, space: Space, *, maximize: bool = False) -> None:
         self.space = space
-        self.maximize = check_flag("maximize", maximize)
-        self._sign = 1.0 if self.maximize else -1.0
+        self._sign = 1.0 if check_flag("maximize", maximize) else -1.0
         self._history = History(space.dim, space.empty())
         self._pending = Pending(space.dim)
         self._n_prior = 0
@@ -57,6 +56,11 @@ class Ledger:
         self._journal: Journal | None = None
         self._owed: tuple[int, Callable[[], None]] | None = None  # a change begun, and what was written before it
         self._lock = threading.RLock()
+
+    @property
+    def maximize(self) -> bool:
+        """Whether larger values are better."""
+        return self._sign > 0.0
 
     def __getstate__(self) -> dict[str, Any]:
         return self._copied({})

@@ -470,6 +470,31 @@ def test_what_is_shared_with_a_copy_stays_shared():
     assert copy.deepcopy([opt, opt])[0].n_told == 0
 
 
+def test_noise_told_again_is_as_it_was():
+    opt, _ = asked()
+    opt.tell(id=[0, 1], y=[1.0, 2.0], noise_std=[0.5, 0.0])
+    for noise_std in (None, [0.5, 0.0]):
+        opt.tell(id=[0, 1], y=[1.0, 2.0], noise_std=noise_std)
+    for id, before, noise_std in ((0, 0.5, 9.0), (0, 0.5, 0.0), (1, 0.0, 9.0)):
+        with pytest.raises(ValueError, match=f"^noise_std must be that told before .* {id}, {before}, got {noise_std}"):
+            opt.tell(id=id, y=id + 1.0, noise_std=noise_std)
+    opt, _ = asked()
+    opt.tell(id=0, y=1.0)
+    opt.tell(id=0, y=1.0, noise_std=0.0)
+    with pytest.raises(ValueError, match=r"^noise_std must be that told before for suggestion 0, 0.0, got 0.1"):
+        opt.tell(id=[0, 1], y=[1.0, 2.0], noise_std=0.1)
+    assert opt.n_told == 1
+
+
+@pytest.mark.parametrize("maximize", [False, True])
+def test_what_is_better_is_settled_at_the_beginning(maximize):
+    opt = Optimizer([(0.0, 1.0)], maximize=maximize)
+    assert opt.maximize is maximize
+    with pytest.raises(AttributeError, match="maximize"):
+        opt.maximize = not maximize
+    assert copy.deepcopy(opt).maximize is pickle.loads(pickle.dumps(opt)).maximize is maximize
+
+
 @pytest.mark.parametrize("times", [1, 2, 5])
 @pytest.mark.parametrize(
     ("step", "call"),
@@ -566,12 +591,3 @@ def test_what_an_interrupted_ask_took_from_the_queue_is_put_back(monkeypatch):
         patch.setattr(Pending, "add", interrupted)
         opt.ask(3)
     assert np.ravel(opt.queue).tolist() == [0.1, 0.2, 0.3, 0.4] and opt.pending == []
-
-
-@pytest.mark.parametrize("maximize", [False, True])
-def test_what_is_better_is_settled_at_the_beginning(maximize):
-    opt = Optimizer([(0.0, 1.0)], maximize=maximize)
-    assert opt.maximize is maximize
-    with pytest.raises(AttributeError, match="maximize"):
-        opt.maximize = not maximize
-    assert copy.deepcopy(opt).maximize is pickle.loads(pickle.dumps(opt)).maximize is maximize

@@ -96,7 +96,8 @@ class Ledger:
         y : float or array of shape (n,)
             What was observed there; NaN or the infinity that is worst where the evaluation failed.
         id : int or sequence of int, optional
-            Numbers of the suggestions that are answered. The same value again changes nothing.
+            Numbers of the suggestions that are answered. The same value again changes nothing, with the same
+            `noise_std` or none.
         noise_std : float or array of shape (n,), optional
             Known standard deviation of the noise of y, in units of y, beyond what the model finds in all of them.
         failed : bool or array of shape (n,)
@@ -105,8 +106,8 @@ class Ledger:
         Raises
         ------
         ValueError
-            If a shape, a bound, or a number is wrong, or an id was never asked, told with another value, or is not that
-            of the suggestion x; nothing is added then, not even the good rows.
+            If a shape, a bound, or a number is wrong, or an id was never asked, told with another value or another
+            `noise_std`, or is not that of the suggestion x; nothing is added then, not even the good rows.
         """
         self._tell(x, y, id=id, noise_std=noise_std, failed=failed)
 

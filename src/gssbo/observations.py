@@ -69,7 +69,9 @@ def read_observations(
     if numbers is None:
         return Observations(rows, responses, noise, _matches(pending, rows))
     told = Observations(rows, responses, noise, list(numbers))
-    return told.where([_is_new(pending, history, *each, sign) for each in zip(numbers, rows, responses, strict=True)])
+    noises: Sequence[float | None] = [None] * len(rows) if noise is None else noise.tolist()
+    each = zip(numbers, rows, responses, noises, strict=True)
+    return told.where([_is_new(pending, history, *one, sign) for one in each])
 
 
 def _is_many(value: Any) -> bool:
@@ -115,8 +117,10 @@ def _row_asked(pending: Pending, history: History, number: int) -> NDArray[Any]:
     return forgotten
 
 
-def _is_new(pending: Pending, history: History, number: int, row: Rows, response: float, sign: float) -> bool:
-    """Whether an observation is no retry; a retry at another point or with another value is an error."""
+def _is_new(
+    pending: Pending, history: History, number: int, row: Rows, response: float, noise: float | None, sign: float
+) -> bool:
+    """Whether an observation is no retry; a retry at another point, with another value or noise is an error."""
     outcome = _outcome(pending, number)
     if outcome < 0:
         return True
@@ -124,11 +128,14 @@ def _is_new(pending: Pending, history: History, number: int, row: Rows, response
     if row.tobytes() != history.X[outcome].tobytes():
         raise ValueError(f"x must be the point told before for suggestion {number}, got another one; {more}")
     before = float(history.y[outcome])
-    if before == response or (np.isnan(before) and np.isnan(response)):
-        return False
-    raise ValueError(
-        f"y must be the value told before for suggestion {number}, {sign * before}, got {sign * response}; {more}"
-    )
+    if before != response and not (np.isnan(before) and np.isnan(response)):
+        raise ValueError(
+            f"y must be the value told before for suggestion {number}, {sign * before}, got {sign * response}; {more}"
+        )
+    known = 0.0 if history.noise_std is None else float(history.noise_std[outcome])
+    if noise is not None and noise != known:
+        raise ValueError(f"noise_std must be that told before for suggestion {number}, {known}, got {noise}; {more}")
+    return False
 
 
 def _matches(pending: Pending, rows: Rows) -> list[int | None]:

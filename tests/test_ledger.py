@@ -3,7 +3,6 @@
 import copy
 import pickle
 import threading
-import time
 from decimal import Decimal
 
 import numpy as np
@@ -563,16 +562,14 @@ def test_all_generators_are_reseeded_or_none(monkeypatch, times):
     assert states_of(calm._generators) == states_of(hit._generators)
 
 
-def test_the_queue_costs_what_is_added_and_taken():
+def test_the_queue_is_not_copied():
     opt = Optimizer([(0.0, 1.0)], n_init=3, rng=0)
     queue = opt._pending.queue
-    begin = time.process_time()
-    for k in range(5_000):
-        opt.enqueue([k / 5_000])
-    for _ in range(500):
+    for k in range(50):
+        opt.enqueue([k / 50])
+    for _ in range(5):
         opt.ask()
-    assert time.process_time() - begin < 1.5  # 0.2 s where nothing else runs, 1 s for copies of the enqueued alone
-    assert opt._pending.queue is queue and len(queue) == 4_500
+    assert opt._pending.queue is queue and len(queue) == 45  # added to and taken from, not copied
     assert opt.queue[0].tolist() == [0.1]
 
 

@@ -385,3 +385,21 @@ def test_a_copy_with_pending_points_continues_alike():
         opt.tell(one[0], 1.0)
         again.tell(id=other[0].id, y=1.0)
     assert opt.pending == again.pending and opt.X == again.X
+
+
+def test_what_is_infeasible_and_pending_makes_no_point_come_again():
+    opt = Optimizer(
+        [range(2), ["a", "b"]], constraints=LinearConstraint([[1, 0]], ub=0), duplicates="allow", n_init=2, rng=0
+    )  # fmt: skip
+    opt.enqueue([[1, "a"], [1, "b"]])
+    assert opt.ask(2) == [[1, "a"], [1, "b"]]
+    assert sorted(opt.ask(2)) == [[0, "a"], [0, "b"]]
+    assert opt.ask()[0] == 0
+
+
+def test_points_come_again_once_all_feasible_ones_are_pending():
+    opt = Optimizer(
+        [range(2), ["a", "b"]], constraints=LinearConstraint([[1, 0]], ub=0), duplicates="allow", n_init=2, rng=0
+    )  # fmt: skip
+    points = [opt.ask() for _ in range(6)]
+    assert {tuple(x) for x in points} == {(0, "a"), (0, "b")}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterator
 
@@ -12,7 +13,7 @@ from gssbo._typing import FloatArray, IndexArray
 from gssbo.exceptions import InfeasibleError, SpaceExhausted
 from gssbo.history import History
 from gssbo.pending import Pending
-from gssbo.space import Space
+from gssbo.space import Rows, Space
 from gssbo.walk import steps, walk
 
 __all__ = ["Admission"]
@@ -32,7 +33,7 @@ Prefer = Callable[[FloatArray, int], IndexArray]
 class Admission:
     """Mask of what may be suggested: feasible points that are neither pending nor, unless repeats are allowed, told.
 
-    Where repeats are allowed and every point of a finite space is pending, pending ones may be suggested again.
+    Where repeats are allowed and every feasible point of a finite space is pending, they may be suggested again.
 
     Parameters
     ----------
@@ -61,14 +62,28 @@ class Admission:
     def __call__(self, U: FloatArray) -> NDArray[np.bool_]:
         """Mask (m,) of realisable unit points (m, D) that may be suggested."""
         rows = self._space.from_unit(U)
-        every = self.repeats and self._pending.n_distinct >= self._space.size
-        mask = np.ones(len(rows), dtype=bool) if every else ~self._pending.seen(rows)
+        waited_for = self._pending.seen(rows)
+        every = self.repeats and waited_for.any() and self._all_pending()
+        mask = np.ones(len(rows), dtype=bool) if every else ~waited_for
         if not self.repeats:
             mask &= ~self._history.seen(rows)
         if self._space.constrained:
             left = np.flatnonzero(mask)
             mask[left] = self._space.feasible(rows[left])
         return mask
+
+    def _all_pending(self) -> bool:
+        """Whether every point of the space is pending, of a listed one every feasible point."""
+        if not self._space.constrained or self._space.size > LISTED:
+            return self._pending.n_distinct >= self._space.size
+        rows = self._feasible
+        return self._pending.n_distinct >= len(rows) and bool(self._pending.seen(rows).all())
+
+    @functools.cached_property
+    def _feasible(self) -> Rows:
+        """Rows (m) of a listed space that meet the constraints."""
+        rows = self._space.at(np.arange(int(self._space.size)))
+        return rows[self._space.feasible(rows)]
 
     def require_more(self) -> None:
         """Raise `SpaceExhausted` if it takes no more than counting to see that nothing is left."""

@@ -387,6 +387,22 @@ def test_a_copy_with_pending_points_continues_alike():
     assert opt.pending == again.pending and opt.X == again.X
 
 
+@pytest.mark.parametrize("constrained", [False, True])
+@pytest.mark.parametrize("method", ["portfolio", "box"])
+@pytest.mark.parametrize("told", [0, 5])
+def test_as_many_as_are_asked_for_come_where_repeats_are_allowed(method, told, constrained):
+    limit = LinearConstraint([[1, 0]], ub=0) if constrained else None
+    opt = Optimizer([range(2), ["a", "b"]], method=method, constraints=limit, duplicates="allow", n_init=3, rng=0)
+    for _ in range(told):
+        x = opt.ask()
+        opt.tell(x, float(x[0]))
+    for n in (1, 2, 9, 9):
+        points = opt.ask(n)
+        assert len(points) == n
+        assert not constrained or all(x[0] == 0 for x in points)
+    assert len({tuple(x) for x in points}) == (2 if constrained else 4)
+
+
 def test_what_is_infeasible_and_pending_makes_no_point_come_again():
     opt = Optimizer(
         [range(2), ["a", "b"]], constraints=LinearConstraint([[1, 0]], ub=0), duplicates="allow", n_init=2, rng=0

@@ -96,9 +96,12 @@ class Proposals:
                     self._admission.require_more()
                     for unit in self._modelled(n - len(ids)):
                         ids += self._enter(unit[None, :]) or self._enter(self._admission.near(unit, self._rng))
-                if len(ids) < n:
-                    prefer = self._promising if len(self._history) >= self._design.size else None
-                    ids += self._enter(self._admission.some(n - len(ids), self._rng, prefer=prefer))
+                prefer = self._promising if len(self._history) >= self._design.size else None
+                while len(ids) < n:
+                    more = self._enter(self._admission.some(n - len(ids), self._rng, prefer=prefer))
+                    ids += more
+                    if not (more and self._admission.repeats):
+                        break
             except (SpaceExhausted, InfeasibleError):
                 if not ids:
                     raise

@@ -267,3 +267,16 @@ def test_what_is_told_and_pending_is_taken_once():
     _, admission = books([range(4)], [[0], [1]], [[0], [3], [3], [2]])
     with pytest.raises(SpaceExhausted):
         admission.require_more()
+
+
+def test_others_are_soon_looked_for_from_a_point_that_is_known():
+    calls = []
+
+    def fun(x):
+        calls.append(x)
+        return x.sum()
+
+    _, admission = books([(0.0, 1.0)] * 4, [[0.01] * 4], constraints=NonlinearConstraint(fun, -np.inf, 0.05))
+    points = admission.some(3, np.random.default_rng(0))
+    assert len(points) == 3 and (points.sum(axis=1) <= 0.05).all()
+    assert len(calls) < 100_000

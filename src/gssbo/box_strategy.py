@@ -143,9 +143,9 @@ class BoxStrategy:
         switched = self._retention.buffer.switched(n)
         apart = switched and self._fits_spread
         if apart and self._due(switched):
-            self._condition(history, self._retention.spread(n), optimize=True)
+            self._fit(history, self._retention.spread(n), optimize=True)
         members = self.members(history)
-        self._condition(history, members, optimize=not apart and self._due(switched))
+        self._fit(history, members, optimize=not apart and self._due(switched))
         failed = np.isnan(history.y[members])
         valued = members[~failed]
         # Ctrl-C interrupts no assignments in a row: before them, the next time begins anew.
@@ -224,11 +224,11 @@ class BoxStrategy:
         if not self._retention.buffer.switched(len(history)):
             return np.arange(len(history), dtype=np.intp)
         if not self._surrogate.fitted:  # told in bulk
-            self._condition(history, self._retention.first_members(len(history)), optimize=True)
+            self._fit(history, self._retention.first_members(len(history)), optimize=True)
         stands = self._refit_every != 1 or self._frozen_at_switch or not self._surrogate.fit_hyperparameters
         return self._retention.choose(history, self._surrogate, stands=stands)
 
-    def _condition(self, history: History, members: IndexArray, *, optimize: bool) -> None:
+    def _fit(self, history: History, members: IndexArray, *, optimize: bool) -> None:
         with self._timings.part("refit"):
             _condition(self._surrogate, _rows(history, members), optimize=optimize, rng=self._fit_rng)
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gssbo._typing import FloatArray, IndexArray
 
-__all__ = ["History"]
+__all__ = ["History", "evenly"]
 
 
 class History:
@@ -129,6 +129,11 @@ class History:
             self._newest.update((row.tobytes(), i) for i, row in enumerate(rows, start=self._n_seen))
             self._n_seen = self._n
         return self._newest
+
+
+def evenly(n: int, count: int) -> IndexArray:
+    """`count` ascending indices, evenly spread over n; repeated where there are fewer."""
+    return np.round(np.linspace(0, n - 1, count)).astype(np.intp)
 
 
 def _grown(array: NDArray[Any], n: int, capacity: int) -> NDArray[Any]:

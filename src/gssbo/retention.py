@@ -19,7 +19,7 @@ from gssbo._validation import check_choice
 from gssbo.buffer import WINDOW, Buffer
 from gssbo.embedding import Embedding
 from gssbo.features import FeatureEmbedding
-from gssbo.history import History
+from gssbo.history import History, evenly
 from gssbo.precision import PrecisionCache, Workspace
 from gssbo.selection.rules import EMBEDDED, FEATURED, RULES, Directions
 from gssbo.selection.subset import select
@@ -87,11 +87,11 @@ class Retention:
         """M ascending indices for the first fit of data told in bulk: the forced set, others evenly spread."""
         forced = self.buffer.forced(n)
         others = np.setdiff1d(np.arange(n), forced)
-        return np.sort(np.concatenate([forced, others[_evenly(len(others), self._size - len(forced))]]))
+        return np.sort(np.concatenate([forced, others[evenly(len(others), self._size - len(forced))]]))
 
     def spread(self, n: int) -> IndexArray:
         """4 M ascending indices, or all, evenly spread over a history of n, whatever is retained of it."""
-        return _evenly(n, min(n, WINDOW * self._size))
+        return evenly(n, min(n, WINDOW * self._size))
 
     def choose(self, history: History, surrogate: Surrogate, *, stands: bool) -> IndexArray:
         """The retained subset, as ascending indices into the history (algorithm 1, lines 13 to 15).
@@ -184,7 +184,3 @@ class Retention:
                 cache.append(x)
         self._cache, self._cached_pool = cache, pool
         return cache
-
-
-def _evenly(n: int, count: int) -> IndexArray:
-    return np.round(np.linspace(0, n - 1, count)).astype(np.intp)

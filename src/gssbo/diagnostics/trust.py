@@ -28,7 +28,7 @@ from gssbo.diagnostics.accuracy import root_mean_square
 from gssbo.diagnostics.gap import PosteriorGap, box_points
 from gssbo.diagnostics.growth import Growth, growth_order
 from gssbo.gp import GaussianProcess
-from gssbo.history import History
+from gssbo.history import History, evenly
 from gssbo.kernels import Kernel
 from gssbo.responses import standardize
 from gssbo.space import Space
@@ -213,7 +213,7 @@ def trust(
     if len(others) and most <= len(members):
         raise ValueError(f"max_pool must be larger than the retained subset ({len(members)}), got {max_pool}")
     if len(others) and n > most:
-        others = others[np.round(np.linspace(0, len(others) - 1, most - len(members))).astype(np.intp)]
+        others = others[evenly(len(others), most - len(members))]
     pool = np.sort(np.concatenate([members, others]))
     inputs, responses = np.ascontiguousarray(inputs[pool]), responses[pool]
     members = np.searchsorted(pool, members)

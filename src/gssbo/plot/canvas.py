@@ -11,6 +11,7 @@ from scipy.optimize import OptimizeResult
 from gssbo._optional import import_optional
 from gssbo._typing import FloatArray, IndexArray
 from gssbo._validation import check_real
+from gssbo.history import evenly
 from gssbo.optimizer import Optimizer
 from gssbo.space import Categorical, Integer, Parameter, Real, Rows, Space
 
@@ -74,7 +75,7 @@ def thinned(n: int, keep: IndexArray | None = None, most: int = MOST_POINTS) -> 
     """Indices of at most so many of n points, evenly spread, and of all in `keep`."""
     if n <= most:
         return np.arange(n, dtype=np.intp)
-    spread = np.round(np.linspace(0, n - 1, most)).astype(np.intp)
+    spread = evenly(n, most)
     return np.unique(spread if keep is None else np.concatenate([spread, keep]))
 
 

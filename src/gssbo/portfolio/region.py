@@ -30,6 +30,7 @@ import numpy as np
 from gssbo._typing import FloatArray, IndexArray
 from gssbo.embedding import Embedding
 from gssbo.fantasy import fantasize
+from gssbo.history import evenly
 from gssbo.map_gp import MUCH_NOISE, MapGaussianProcess
 from gssbo.portfolio.view import View
 from gssbo.portfolio.warp import POWERS, slopes, warp
@@ -245,8 +246,7 @@ class Region:
             return np.arange(n)
         order = np.argsort(-view.y, kind="stable")
         rest = np.sort(order[2 * self.size :])
-        spread = np.round(np.linspace(0, len(rest) - 1, 2 * self.size)).astype(np.intp)
-        return np.concatenate([order[: 2 * self.size], rest[spread]])
+        return np.concatenate([order[: 2 * self.size], rest[evenly(len(rest), 2 * self.size)]])
 
     def _retain(self, pool: View) -> IndexArray:
         if not self.gp.fitted:

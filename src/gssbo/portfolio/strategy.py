@@ -23,7 +23,7 @@ from gssbo._typing import FloatArray, IndexArray
 from gssbo._validation import check_integer
 from gssbo.choice import Admit
 from gssbo.gp import GaussianProcess
-from gssbo.history import History
+from gssbo.history import History, evenly
 from gssbo.map_gp import MapGaussianProcess
 from gssbo.portfolio.additive import Additive
 from gssbo.portfolio.credit import SPREAD, Credit
@@ -267,8 +267,7 @@ class Portfolio:
         rows = np.arange(n)
         if n > self._most:
             newest = np.arange(n - self._most // 4, n)
-            spread = np.round(np.linspace(0, n - 1, self._most // 4)).astype(np.intp)
-            rows = np.sort(np.concatenate([self._leaders, newest, spread]))
+            rows = np.sort(np.concatenate([self._leaders, newest, evenly(n, self._most // 4)]))
             rows = rows[np.append(True, rows[1:] > rows[:-1])]  # np.unique takes five times as long
         representatives = history.representatives if n == len(history) else None
         if representatives is not None and n > self._most:
@@ -335,7 +334,7 @@ class Portfolio:
         waited_for = float(np.abs(pending - x).max(axis=1).min(initial=1.0))
         if known < 1e-12 or waited_for < max(1e-9, APART * known):
             return False
-        if len(pending) == 0 or len(view.y) < 2 or waited_for >= SPARSE:
+        if len(view.y) < 2 or waited_for >= SPARSE:
             return True
         others = np.abs(view.X - view.X[int(distances.argmin())]).max(axis=1)
         return waited_for >= SPARSE * float(others[others > 0.0].min(initial=1.0))

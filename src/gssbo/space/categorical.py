@@ -6,6 +6,7 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Real as RealNumber
 from typing import Any, ClassVar
 
@@ -96,9 +97,12 @@ class Categorical(Discrete):
     def show(self, column: Column) -> list[Any]:
         """The categories with the numbers in a stored column (n,), the very objects given, or copies of lists."""
         shown = [self.values[code] for code in column.tolist()]
-        if all(fresh(value) is value for value in self.values):
-            return shown
-        return [fresh(value) for value in shown]
+        return [fresh(value) for value in shown] if self._changeable else shown
+
+    @cached_property
+    def _changeable(self) -> bool:
+        """Whether there is a category that can be changed in place."""
+        return any(fresh(value) is not value for value in self.values)
 
     def codes(self, column: Column) -> IndexArray:
         """The stored column (n,) itself: categories are stored by their numbers, from 0."""

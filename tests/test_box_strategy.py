@@ -7,6 +7,7 @@ import pytest
 
 from gssbo import GaussianProcess, Optimizer
 from gssbo import reference as ref
+from gssbo.baselines.lr_first import NystromProcess
 from gssbo.box_strategy import default_n_candidates
 from gssbo.problems import get_problem
 from tests.optimizers import ACQUISITIONS, BOX, RULES, bowl, drive, fixed, quick, told
@@ -243,3 +244,106 @@ def test_frozen_hyperparameters_stand_wherever_they_are_fitted():
     theta = optimizer.surrogate.theta_
     drive(optimizer, 10)
     np.testing.assert_array_equal(optimizer.surrogate.theta_, theta)
+
+
+def test_hyperparameters_may_be_fitted_on_so_many_observations():
+    optimizer = told(100, subset_size=15, rule="residual", fit_on=30)
+    optimizer.ask()
+    rows = np.round(np.linspace(0, 99, 30)).astype(int)
+    alone = GaussianProcess(n_restarts=0, lengthscale_bounds=(0.05, 10.0))
+    alone.fit(optimizer.space.to_unit(optimizer.X[rows]), -optimizer.y[rows])
+    np.testing.assert_allclose(optimizer.surrogate.theta_, alone.theta_, atol=1e-6)
+    assert told(20, subset_size=15, fit_on=1000).ask() is not None  # more than there are
+
+
+def dense(optimizer, rows, points, basis=None):
+    """Mean and standard deviation at unit points of the observations `rows` projected on the basis, or the retained."""
+    gp, space = optimizer.surrogate, optimizer.space
+    X, Z = (space.to_unit(optimizer.X[which]) for which in (rows, optimizer.retained if basis is None else basis))
+    z, mean, std = ref.standardise(-optimizer.y[rows])
+
+    def Q(A, B):
+        return gp.kernel_(A, Z) @ np.linalg.solve(gp.kernel_(Z, Z), gp.kernel_(Z, B))
+
+    inverse = np.linalg.inv(Q(X, X) + gp.noise_ * np.eye(len(X)))
+    variance = gp.kernel_.variance - np.einsum("ij,ji->i", Q(points, X) @ inverse, Q(X, points))
+    return mean + std * (Q(points, X) @ inverse @ z), std * np.sqrt(variance)
+
+
+@pytest.mark.parametrize("pool", ["full", 40])
+def test_the_pool_may_be_projected_on_the_retained_subset(pool):
+    """Suggestions are the best of the candidates by the bound of that posterior, and predictions are its own."""
+    optimizer = told(90, subset_size=15, rule="residual", pool=pool, posterior="projected", surrogate=fixed(2))
+    x = optimizer.ask()
+    rows = np.arange(90) if pool == "full" else np.union1d(np.arange(5), np.arange(50, 90))
+    points = np.random.default_rng(1).random((400, 2))
+    mean, std = dense(optimizer, rows, points)
+    found_mean, found_std = optimizer.predict(optimizer.space.from_unit(points), return_std=True)
+    np.testing.assert_allclose(found_mean, -mean, rtol=0, atol=1e-6 * np.ptp(mean))
+    np.testing.assert_allclose(found_std, std, rtol=1e-4)
+    at_x = dense(optimizer, rows, optimizer.space.to_unit(x[None]))
+    assert (at_x[0] + np.sqrt(2) * at_x[1])[0] > np.quantile(mean + np.sqrt(2) * std, 0.98)
+
+
+def test_before_retention_begins_projected_is_exact():
+    np.testing.assert_array_equal(drive(quick(posterior="projected"), 11), drive(quick(), 11))
+
+
+def test_a_projected_search_uses_more_than_it_retains():
+    """With noise, 300 observations tell where the floor is; fifteen do not."""
+    errors = []
+    for posterior in ("exact", "projected"):
+        optimizer = quick(subset_size=15, rule="residual", posterior=posterior, pool="full", fit_on=100)
+        rng = np.random.default_rng(0)
+        X = np.column_stack([rng.uniform(-2, 3, 300), rng.uniform(0, 4, 300)])
+        truth = np.array([bowl(x) for x in X])
+        optimizer.tell(X, truth + 3.0 * rng.standard_normal(300))
+        errors.append(np.sqrt(np.mean((optimizer.predict(X) - truth) ** 2)))
+    assert errors[1] < 0.5 * errors[0]
+
+
+def test_projected_batches_keep_apart_and_resume():
+    one, other = (quick(rule="residual", posterior="projected", duplicates="allow") for _ in range(2))
+    drive(one, 20)
+    drive(other, 20)
+    batch = np.array(one.ask(4))
+    np.testing.assert_array_equal(batch, other.ask(4))
+    assert len(np.unique(batch, axis=0)) == 4
+
+
+def test_projected_predictions_leave_failures_out():
+    optimizer = quick(subset_size=15, rule="residual", posterior="projected", pool="full", surrogate=fixed(2))
+    X = np.column_stack([np.linspace(-2, 3, 60), np.tile(np.linspace(0, 4, 12), 5)])
+    y = np.array([bowl(x) for x in X])
+    failed = np.arange(60) % 7 == 3
+    optimizer.tell(X, np.where(failed, np.nan, y))
+    assert optimizer.ask() is not None
+    basis = optimizer._strategy.predictor()[1]
+    assert not np.isin(np.flatnonzero(failed), basis).any()
+    mean, _ = dense(optimizer, np.flatnonzero(~failed), optimizer.space.to_unit(X), basis=basis)
+    np.testing.assert_allclose(optimizer.predict(X), -mean, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"posterior": "subset"}, "^posterior must be one of 'exact', 'projected', got 'subset'"),
+        ({"posterior": "projected", "acquisition": "thompson"}, "^posterior must be 'exact' with acquisition="),
+        (
+            {"posterior": "projected", "surrogate": NystromProcess()},
+            "^posterior must be 'exact' with a surrogate other",
+        ),
+        ({"fit_on": 0}, "^fit_on must be at least 1, got 0"),
+        ({"fit_on": "all"}, "^fit_on must be one of 'retained', 'spread', got 'all'"),
+    ],
+)
+def test_what_a_posterior_cannot_go_with_is_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        quick(**options)
+
+
+def test_diagnostics_are_of_the_exact_process():
+    optimizer = told(60, subset_size=15, rule="residual", posterior="projected")
+    optimizer.ask()
+    with pytest.raises(ValueError, match=r"^diagnostics are of a GaussianProcess of the retained subset, got Proj"):
+        optimizer.diagnostics()

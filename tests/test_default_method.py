@@ -18,6 +18,7 @@ GIVEN = {
     "pool": "auto",
     "refit": 1,
     "fit_on": "retained",
+    "posterior": "exact",
     "refresh": "auto",
     "acquisition": "ucb",
     "acquisition_options": {},

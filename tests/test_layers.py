@@ -36,6 +36,7 @@ LAYER = {
     "space": 2,
     "_mle": 3,
     "factor": 3,
+    "projected": 3,
     "features": 3,
     "embedding": 3,
     "gp": 3,

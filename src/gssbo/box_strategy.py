@@ -28,10 +28,11 @@ from gssbo.choice import Admit, choose
 from gssbo.fantasy import fantasize
 from gssbo.gp import GaussianProcess
 from gssbo.history import History
-from gssbo.responses import unstandardize
+from gssbo.projected import ProjectedProcess
+from gssbo.responses import known_noise, standardize, unstandardize, without_gaps
 from gssbo.retention import Retention
 from gssbo.space import Space
-from gssbo.surrogate import Surrogate
+from gssbo.surrogate import Predictor, Surrogate
 from gssbo.timings import Timings
 
 __all__ = ["BoxStrategy", "default_n_candidates"]
@@ -49,6 +50,14 @@ class _Rows(NamedTuple):
     noise_std: FloatArray | None  # known standard deviations of their noise (n,), in units of y
 
 
+class _Valued(NamedTuple):
+    """What predicts where evaluations failed: those that did not."""
+
+    members: IndexArray  # of the retained ones, indices into the history
+    rows: _Rows  # these
+    pool: _Rows | None  # those that are projected on them
+
+
 def default_n_candidates(dim: int) -> int:
     """Candidates a suggestion is chosen from, as in the configuration table (appendix) of [1]."""
     return 10_000 if dim <= 10 else 5_000 if dim <= 50 else 2_000
@@ -63,7 +72,7 @@ class BoxStrategy:
     ----------
     space : Space
     retention : Retention
-    refit, fit_on, acquisition, acquisition_options, n_candidates, surrogate, threads
+    refit, fit_on, posterior, acquisition, acquisition_options, n_candidates, surrogate, threads
         As for `Optimizer`.
     fit_rng, candidate_rng : numpy.random.Generator
         Sources of the restarts, and of candidates and draws.
@@ -93,7 +102,8 @@ class BoxStrategy:
         *,
         retention: Retention,
         refit: int | str = 1,
-        fit_on: str = "retained",
+        fit_on: int | str = "retained",
+        posterior: str = "exact",
         acquisition: str = "ucb",
         acquisition_options: dict[str, Any] | None = None,
         n_candidates: int | None = None,
@@ -109,7 +119,8 @@ class BoxStrategy:
             raise ValueError(f"refit must be an integer or 'frozen', got {refit!r}")
         self._frozen_at_switch = isinstance(refit, str)
         self._refit_every = 1 if self._frozen_at_switch else check_integer("refit", refit, at_least=1)
-        self._fits_spread = check_choice("fit_on", fit_on, ("retained", "spread")) == "spread"
+        self._fit_on = _fit_on(fit_on)
+        self._projects = check_choice("posterior", posterior, ("exact", "projected")) == "projected"
         self._acquisition = _acquisition(acquisition, acquisition_options)
         self.n_candidates = (
             default_n_candidates(space.dim)
@@ -118,6 +129,8 @@ class BoxStrategy:
         )
         self._surrogate = _surrogate(surrogate, space.dim)
         retention.check(self._surrogate)
+        if self._projects:
+            _check_projectable(self._surrogate, acquisition)
         self._surrogate.threads = (
             default_threads() if threads is None else check_integer("threads", threads, at_least=1)
         )
@@ -126,8 +139,9 @@ class BoxStrategy:
         self._n_modelled = 0
         self._since_refit = 0
         self._retained: IndexArray = np.empty(0, dtype=np.intp)
-        self._valued: tuple[_Rows, IndexArray] | None = None  # where some retained ones failed, those that did not
-        self._predicts: Surrogate | None = None  # fitted to them, when asked for
+        self._projection: ProjectedProcess | None = None  # of the pool on the retained ones
+        self._valued: _Valued | None = None
+        self._predicts: Predictor | None = None  # fitted to it, when asked for
 
     # ---- what the optimizer does
 
@@ -141,16 +155,19 @@ class BoxStrategy:
         if n == self._n_modelled:
             return False
         switched = self._retention.buffer.switched(n)
-        apart = switched and self._fits_spread
+        apart = switched and self._fit_on != "retained"
         if apart and self._due(switched):
-            self._fit(history, self._retention.spread(n), optimize=True)
+            self._fit(history, self._retention.spread(n, self._fit_on), optimize=True)
         members = self.members(history)
         self._fit(history, members, optimize=not apart and self._due(switched))
-        failed = np.isnan(history.y[members])
-        valued = members[~failed]
+        projection, known = None, members
+        if switched and self._projects:
+            known = self._retention.pool
+            with self._timings.part("refit"):
+                projection = _projected(self._surrogate, _rows(history, known))
+        valued = _valued(history, members, known if projection is not None else None)
         # Ctrl-C interrupts no assignments in a row: before them, the next time begins anew.
-        self._valued = (_rows(history, valued), valued) if failed.any() and not failed.all() else None
-        self._predicts = None
+        self._projection, self._valued, self._predicts = projection, valued, None
         self._retained = members
         self._since_refit += 1
         self._n_modelled = n
@@ -165,7 +182,7 @@ class BoxStrategy:
             points = self._space.place(self._candidate_rng.random((n, self._space.n_draws)))
             return points[admit(points)]
         with self._timings.part("acquisition"):
-            gp = fantasize(self._surrogate, pending) if len(pending) else self._surrogate
+            gp = fantasize(self._model, pending) if len(pending) else self._model
             best = self._incumbent(history)
             found = np.empty((0, self._space.dim))
             for candidates in self.candidates(history, n):
@@ -213,6 +230,11 @@ class BoxStrategy:
 
     # ---- how
 
+    @property
+    def _model(self) -> Predictor:
+        """What is scored."""
+        return self._surrogate if self._projection is None else self._projection
+
     def _due(self, switched: bool) -> bool:
         """Whether hyperparameters are to be fitted."""
         if not self._surrogate.fitted:
@@ -232,18 +254,19 @@ class BoxStrategy:
         with self._timings.part("refit"):
             _condition(self._surrogate, _rows(history, members), optimize=optimize, rng=self._fit_rng)
 
-    def predictor(self) -> tuple[Surrogate, IndexArray]:
+    def predictor(self) -> tuple[Predictor, IndexArray]:
         """What predicts, and indices into the history of what it is fitted to.
 
-        That is the surrogate, but where evaluations failed one that is fitted without them: what stands in their place
-        is for the search; beside good values it is no model of the objective.
+        That is the model that is scored, but where evaluations failed one that is fitted without them: what stands in
+        their place is for the search; beside good values it is no model of the objective.
         """
         if self._valued is None:
-            return self._surrogate, self._retained.copy()
-        rows, members = self._valued
+            return self._model, self._retained.copy()
+        members, rows, pool = self._valued
         if self._predicts is None:
-            self._predicts = copy.deepcopy(self._surrogate)
-            _condition(self._predicts, rows, optimize=True, rng=np.random.default_rng(0))
+            predicts = copy.deepcopy(self._surrogate)
+            _condition(predicts, rows, optimize=True, rng=np.random.default_rng(0))
+            self._predicts = predicts if pool is None else _projected(predicts, pool)
         return self._predicts, members.copy()
 
     def candidates(self, history: History, n: int) -> Iterator[FloatArray]:
@@ -257,7 +280,7 @@ class BoxStrategy:
 
     def _incumbent(self, history: History) -> float:
         """The largest response told, in units of the standardised ones; 0 where all failed."""
-        gp = self._surrogate
+        gp = self._model
         if history.best < 0:
             return 0.0
         with np.errstate(over="ignore"):  # halves, and a limit: responses may be as large as floats go
@@ -270,9 +293,44 @@ def _rows(history: History, members: IndexArray) -> _Rows:
     return _Rows(np.ascontiguousarray(history.unit[members]), history.y[members], noise_std)
 
 
+def _valued(history: History, members: IndexArray, pool: IndexArray | None) -> _Valued | None:
+    """What predicts in place of the model of `members`, and of what is projected on them; None where that is right."""
+    known = members if pool is None else pool
+    left = members[~np.isnan(history.y[members])]
+    failed = np.isnan(history.y[known])
+    if len(left) == 0 or not failed.any():
+        return None
+    return _Valued(left, _rows(history, left), None if pool is None else _rows(history, pool[~failed]))
+
+
+def _projected(surrogate: Surrogate, rows: _Rows) -> ProjectedProcess:
+    """What the surrogate's process makes of rows, projected on the observations that it is fitted to."""
+    assert isinstance(surrogate, GaussianProcess)
+    z, *scale = standardize(rows.y) if surrogate.normalize_y else (without_gaps(rows.y), 0.0, 1.0)
+    known = None if rows.noise_std is None else known_noise(rows.noise_std, scale[1])
+    projection = ProjectedProcess(
+        surrogate.kernel_, surrogate.noise_, surrogate.X_train_, scale=(scale[0], scale[1]), threads=surrogate.threads
+    )
+    projection.observe(rows.X, z, known)
+    return projection
+
+
 def _condition(surrogate: Surrogate, rows: _Rows, *, optimize: bool, rng: np.random.Generator) -> None:
     optimize = optimize and surrogate.fit_hyperparameters
     surrogate.condition(rows.X, rows.y, optimize=optimize, rng=rng, noise_std=rows.noise_std)
+
+
+def _fit_on(given: int | str) -> int | str:
+    if isinstance(given, str):
+        return check_choice("fit_on", given, ("retained", "spread"))
+    return check_integer("fit_on", given, at_least=1)
+
+
+def _check_projectable(surrogate: Surrogate, acquisition: str) -> None:
+    if type(surrogate) is not GaussianProcess:
+        raise ValueError(f"posterior must be 'exact' with a surrogate other than a GaussianProcess, got {surrogate!r}")
+    if acquisition == "thompson":
+        raise ValueError("posterior must be 'exact' with acquisition='thompson', got 'projected'")
 
 
 def _acquisition(name: str, options: dict[str, Any] | None) -> Acquisition:

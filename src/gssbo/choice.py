@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from gssbo._typing import FloatArray, IndexArray
 from gssbo.acquisition import Acquisition, IncreasingAcquisition
 from gssbo.fantasy import fantasize
-from gssbo.surrogate import Surrogate
+from gssbo.surrogate import Predictor
 
 __all__ = ["Admit", "choose"]
 
@@ -31,7 +31,7 @@ PROMISING = 256  # candidates asked about together
 
 def choose(
     acquisition: Acquisition,
-    gp: Surrogate,
+    gp: Predictor,
     candidates: FloatArray,
     best: float,
     rng: np.random.Generator,
@@ -45,7 +45,7 @@ def choose(
     Parameters
     ----------
     acquisition : Acquisition
-    gp : Surrogate
+    gp : Predictor
         Fitted to responses to be maximised, pending points taken into account.
     candidates : ndarray of shape (m, D)
         Realisable unit points.
@@ -85,7 +85,7 @@ class _Field:
         self._free[twins] &= (self._candidates[twins] != self._candidates[index]).any(axis=1)
         self._exact[:] = False
 
-    def winner(self, gp: Surrogate, admit: Admit) -> int:
+    def winner(self, gp: Predictor, admit: Admit) -> int:
         """Index of the highest exact score under `gp` that is admitted; -1 if there is none."""
         while True:
             self._score(gp)
@@ -111,7 +111,7 @@ class _Field:
             self._free[top] = admit(self._candidates[top])
             self._asked[top] = True
 
-    def _score(self, gp: Surrogate) -> None:
+    def _score(self, gp: Predictor) -> None:
         """Make exact the scores of all free candidates that may be the highest."""
         acquisition = self._acquisition
         if not isinstance(acquisition, IncreasingAcquisition):

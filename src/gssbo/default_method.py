@@ -17,6 +17,7 @@ BOX_OPTIONS = (
     "pool",
     "refit",
     "fit_on",
+    "posterior",
     "refresh",
     "acquisition",
     "acquisition_options",

@@ -20,13 +20,14 @@ import numpy as np
 from gssbo._core import _linalg
 from gssbo._typing import FloatArray
 from gssbo.gp import GaussianProcess
-from gssbo.surrogate import Surrogate
+from gssbo.projected import ProjectedProcess
+from gssbo.surrogate import Predictor
 
 __all__ = ["fantasize"]
 
 
 @singledispatch
-def fantasize(surrogate: Surrogate, points: FloatArray) -> Surrogate:
+def fantasize(surrogate: Predictor, points: FloatArray) -> Predictor:
     """Return a fitted surrogate as if it had observed its own mean at `points` (p, d).
 
     For a GaussianProcess that is a row of the factor and O(n^2) a point: the mean is the same, the standard deviation
@@ -75,3 +76,8 @@ def _exact(gp: GaussianProcess, points: FloatArray) -> GaussianProcess:
     extended.known_noise_ = np.append(gp.known_noise_, np.zeros(p))
     extended.noise_factors_ = np.append(gp.noise_factors_, np.ones(p))
     return extended
+
+
+@fantasize.register(ProjectedProcess)
+def _projected(process: ProjectedProcess, points: FloatArray) -> ProjectedProcess:
+    return process.imagined(points)

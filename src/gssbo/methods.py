@@ -82,6 +82,10 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             "the same, hyperparameters fitted on 4 M observations spread over the history, at every tenth suggestion",
             {"rule": "residual", "fit_on": "spread", "refit": 10},
         ),
+        "gssbo-residual-projected": Method(
+            "the same on 800, and all observations projected on the retained ones",
+            {"rule": "residual", "fit_on": 800, "refit": 10, "posterior": "projected"},
+        ),
         "rssbo": Method(
             "random subset; the newest observation is retained, the initial design is not",
             {"rule": "random", "retain_initial": False},

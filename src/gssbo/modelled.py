@@ -119,7 +119,7 @@ class Modelled(Ledger):
         with self._lock:
             surrogate, retained = self._current_strategy().predictor()
             if not isinstance(surrogate, GaussianProcess):
-                raise ValueError(f"diagnostics are of a GaussianProcess, got the surrogate {surrogate!r}")
+                raise ValueError(f"diagnostics are of a GaussianProcess of the retained subset, got {surrogate!r}")
             return trust_in_space(
                 self.space, self._history, surrogate, retained, candidates=candidates,
                 rule=self.rule, tolerance=tolerance, max_pool=max_pool, rng=rng,

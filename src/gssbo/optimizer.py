@@ -133,9 +133,14 @@ class Optimizer(Modelled):
         "residual-ratio", whose time is linear in the pool.
     refit : int or "frozen"
         Hyperparameters are fitted every so many suggestions, or frozen when retention begins.
-    fit_on : {"retained", "spread"}
-        What they are fitted on: the retained subset; or, once retention begins, 4 M observations spread evenly over the
-        history. Those that a rule retained for their residuals make the function look rougher than it is.
+    fit_on : {"retained", "spread"} or int
+        What they are fitted on: the retained subset; or, once retention begins, 4 M observations, or so many, spread
+        evenly over the history. Those that a rule retained for their residuals make the function look rougher than it
+        is.
+    posterior : {"exact", "projected"}
+        What the suggestions are chosen by, once retention begins: the exact process of the retained subset alone, as
+        in the paper; or that of the whole pool, projected on the retained subset, see `gssbo.projected`. That costs
+        M^2 for each observation of the pool, and goes with a GaussianProcess and any acquisition but "thompson".
     refresh : {"auto", "recompute", "cached"}
         Embeddings from a Cholesky factorization each time, or from a cache updated in O(n^2) an observation while the
         hyperparameters stand; "auto" caches when `refit` is not 1.
@@ -207,7 +212,8 @@ class Optimizer(Modelled):
         retain_newest: bool = True,
         pool: str | int = "auto",
         refit: int | str = 1,
-        fit_on: str = "retained",
+        fit_on: int | str = "retained",
+        posterior: str = "exact",
         refresh: str = "auto",
         acquisition: str = "ucb",
         acquisition_options: dict[str, Any] | None = None,
@@ -260,6 +266,7 @@ class Optimizer(Modelled):
                 retention=Retention(buffer, rule=self.rule, refresh=refresh, rng=selection_rng, timings=self.timings),
                 refit=refit,
                 fit_on=fit_on,
+                posterior=posterior,
                 acquisition=acquisition,
                 acquisition_options=acquisition_options,
                 n_candidates=n_candidates,

@@ -77,6 +77,7 @@ class Retention:
         self._cache: PrecisionCache | None = None
         self._cached_pool: IndexArray = np.empty(0, dtype=np.intp)
         self._retained: IndexArray | None = None
+        self.pool: IndexArray = np.empty(0, dtype=np.intp)  # what the last choice was made from, repeats included
 
     def check(self, surrogate: Surrogate) -> None:
         """Raise a ValueError if the rule cannot be used with the surrogate."""
@@ -89,9 +90,9 @@ class Retention:
         others = np.setdiff1d(np.arange(n), forced)
         return np.sort(np.concatenate([forced, others[evenly(len(others), self._size - len(forced))]]))
 
-    def spread(self, n: int) -> IndexArray:
-        """4 M ascending indices, or all, evenly spread over a history of n, whatever is retained of it."""
-        return evenly(n, min(n, WINDOW * self._size))
+    def spread(self, n: int, count: int | str = "spread") -> IndexArray:
+        """`count` (4 M) ascending indices, or all, evenly spread over a history of n, whatever is retained of it."""
+        return evenly(n, min(n, WINDOW * self._size if isinstance(count, str) else count))
 
     def choose(self, history: History, surrogate: Surrogate, *, stands: bool) -> IndexArray:
         """The retained subset, as ascending indices into the history (algorithm 1, lines 13 to 15).
@@ -107,7 +108,7 @@ class Retention:
         """
         n = len(history)
         forced = self.buffer.forced(n)
-        pool = self.buffer.pool(n, self._retained)
+        pool = self.pool = self.buffer.pool(n, self._retained)
         representatives = history.representatives
         if representatives is not None:
             forced, pool = self._distinct_first(history, forced, representatives)

@@ -13,7 +13,7 @@ from typing import Protocol, TypeAlias
 from gssbo._typing import FloatArray, IndexArray
 from gssbo.choice import Admit
 from gssbo.history import History
-from gssbo.surrogate import Surrogate
+from gssbo.surrogate import Predictor, Surrogate
 
 __all__ = ["Strategy", "StrategyFactory"]
 
@@ -67,7 +67,7 @@ class Strategy(Protocol):
         """
         ...
 
-    def predictor(self) -> tuple[Surrogate, IndexArray]:
+    def predictor(self) -> tuple[Predictor, IndexArray]:
         """The model whose posterior that is, and indices into the history of what it is fitted to, ascending; copies.
 
         Evaluations that failed are not among them, but where all did.

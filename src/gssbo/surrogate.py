@@ -15,10 +15,30 @@ import numpy as np
 from gssbo._typing import FloatArray
 from gssbo.kernels import Kernel
 
-__all__ = ["Featured", "Surrogate"]
+__all__ = ["Featured", "Predictor", "Surrogate"]
 
 
-class Surrogate(Protocol):
+class Predictor(Protocol):
+    """What an acquisition reads: a posterior of standardised responses z = (y - y_mean_) / y_std_.
+
+    Attributes
+    ----------
+    y_mean_, y_std_ : float
+    """
+
+    y_mean_: float
+    y_std_: float
+
+    def posterior(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mean and standard deviation (m,) of the latent function at points (m, d), in units of z."""
+        ...
+
+    def posterior_bound(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Upper bounds on mean and standard deviation (m,): `posterior`, or something cheaper."""
+        ...
+
+
+class Surrogate(Predictor, Protocol):
     """A regression on standardised responses z = (y - y_mean_) / y_std_.
 
     `copy.deepcopy` of a surrogate is independent of it. Attributes ending in an underscore are there once it is fitted.
@@ -29,7 +49,6 @@ class Surrogate(Protocol):
         Whether there is anything for `optimize` to do.
     threads : int
         Threads it may use; what it returns does not depend on it.
-    y_mean_, y_std_ : float
     kernel_ : Kernel
     noise_ : float
         Covariance and noise variance, in squared units of z: what the selection rules measure observations with. One
@@ -38,8 +57,6 @@ class Surrogate(Protocol):
 
     fit_hyperparameters: bool
     threads: int
-    y_mean_: float
-    y_std_: float
     kernel_: Kernel
     noise_: float
 
@@ -78,14 +95,6 @@ class Surrogate(Protocol):
         noise_std : ndarray of shape (n,), optional
             Known standard deviations of the noise of y, beyond the noise that is fitted.
         """
-        ...
-
-    def posterior(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Mean and standard deviation (m,) of the latent function at points (m, d), in units of z."""
-        ...
-
-    def posterior_bound(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Upper bounds on mean and standard deviation (m,): `posterior`, or something cheaper."""
         ...
 
 

@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from gssbo._typing import FloatArray
-from gssbo.surrogate import Surrogate
+from gssbo.surrogate import Predictor
 
 __all__ = ["Acquisition"]
 
@@ -17,12 +17,12 @@ class Acquisition(Protocol):
 
     def __init__(self) -> None: ...
 
-    def __call__(self, gp: Surrogate, candidates: FloatArray, best: float, rng: np.random.Generator) -> FloatArray:
+    def __call__(self, gp: Predictor, candidates: FloatArray, best: float, rng: np.random.Generator) -> FloatArray:
         """Scores (m,) of candidates (m, d), in units of the standardised responses.
 
         Parameters
         ----------
-        gp : Surrogate
+        gp : Predictor
             Fitted to responses to be maximised.
         candidates : ndarray of shape (m, d)
         best : float

@@ -14,7 +14,7 @@ from gssbo._core import _acquire
 from gssbo._typing import FloatArray
 from gssbo._validation import check_real
 from gssbo.acquisition.pointwise import IncreasingAcquisition
-from gssbo.surrogate import Surrogate
+from gssbo.surrogate import Predictor
 
 __all__ = ["ExpectedImprovement", "LogExpectedImprovement", "ProbabilityOfImprovement"]
 
@@ -57,7 +57,7 @@ class ExpectedImprovement(LogExpectedImprovement):
         Improvement below which a gain does not count, in standard deviations of the responses.
     """
 
-    def __call__(self, gp: Surrogate, candidates: FloatArray, best: float, rng: np.random.Generator) -> FloatArray:
+    def __call__(self, gp: Predictor, candidates: FloatArray, best: float, rng: np.random.Generator) -> FloatArray:
         """See `Acquisition`."""
         mean, std = gp.posterior(candidates)
         value = np.empty_like(mean)
@@ -77,7 +77,7 @@ class ProbabilityOfImprovement:
     def __init__(self, xi: float = 0.01) -> None:
         self.xi = check_real("xi", xi, at_least=0.0)
 
-    def __call__(self, gp: Surrogate, candidates: FloatArray, best: float, rng: np.random.Generator) -> FloatArray:
+    def __call__(self, gp: Predictor, candidates: FloatArray, best: float, rng: np.random.Generator) -> FloatArray:
         """See `Acquisition`."""
         mean, std = gp.posterior(candidates)
         value = np.empty_like(mean)

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from gssbo._typing import FloatArray
-from gssbo.surrogate import Surrogate
+from gssbo.surrogate import Predictor
 
 __all__ = ["IncreasingAcquisition"]
 
@@ -23,6 +23,6 @@ class IncreasingAcquisition(ABC):
     def rank(self, mean: FloatArray, std: FloatArray, best: float) -> FloatArray:
         """Numbers (m,) that order candidates as the acquisition does; mean, std (m,) in units of z."""
 
-    def __call__(self, gp: Surrogate, candidates: FloatArray, best: float, rng: np.random.Generator) -> FloatArray:
+    def __call__(self, gp: Predictor, candidates: FloatArray, best: float, rng: np.random.Generator) -> FloatArray:
         """See `Acquisition`."""
         return self.rank(*gp.posterior(candidates), best)

@@ -24,7 +24,7 @@ from gssbo._typing import FloatArray
 from gssbo._validation import check_integer
 from gssbo.factor import product
 from gssbo.gp import GaussianProcess
-from gssbo.surrogate import Surrogate
+from gssbo.surrogate import Predictor
 
 __all__ = ["ThompsonSampling"]
 
@@ -55,7 +55,7 @@ class ThompsonSampling:
     def __init__(self, n_features: int = 1024) -> None:
         self.n_features = check_integer("n_features", n_features, at_least=1)
 
-    def __call__(self, gp: Surrogate, candidates: FloatArray, best: float, rng: np.random.Generator) -> FloatArray:
+    def __call__(self, gp: Predictor, candidates: FloatArray, best: float, rng: np.random.Generator) -> FloatArray:
         """See `Acquisition`.
 
         Raises

@@ -192,5 +192,5 @@ class BayesianNetwork(NetworkSurrogate):
 
 
 @fantasize.register(BayesianNetwork)
-def _imagine(model: BayesianNetwork, points: FloatArray) -> Imagined:  # type: ignore[misc]  # it has no kernel_
+def _imagine(model: BayesianNetwork, points: FloatArray) -> Imagined:
     return Imagined(model, points)

@@ -40,7 +40,7 @@ from gssbo.baselines.network import NetworkSurrogate, hidden_layer, initial_laye
 from gssbo.fantasy import fantasize
 from gssbo.gp import GaussianProcess
 from gssbo.kernels import KERNELS, Kernel
-from gssbo.surrogate import Surrogate
+from gssbo.surrogate import Predictor
 
 __all__ = ["DeepKernelProcess", "log_likelihood", "options", "output"]
 
@@ -101,7 +101,7 @@ class DeepKernelProcess(NetworkSurrogate):
     layers_: list[FloatArray]
     theta_: FloatArray
     kernel_: Kernel
-    process_: Surrogate
+    process_: Predictor
 
     def __init__(self, kernel: str = "matern52", *, n_outputs: int = 4, **settings: Any) -> None:
         super().__init__(**settings)

@@ -80,5 +80,5 @@ class Imagined:
 
 
 @fantasize.register(Imagined)
-def _further(imagined: Imagined, points: FloatArray) -> Imagined:  # type: ignore[misc]  # it is not fitted again
+def _further(imagined: Imagined, points: FloatArray) -> Imagined:
     return Imagined(imagined.model, np.vstack([imagined.points, points]))

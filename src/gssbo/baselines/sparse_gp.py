@@ -42,10 +42,10 @@ from gssbo._typing import FloatArray, IndexArray
 from gssbo._validation import check_integer, check_real
 from gssbo.baselines._torch import alone, array, covariances, descend, inverse_softplus, require, tensor
 from gssbo.baselines.imagined import Imagined
-from gssbo.baselines.projection import projected
 from gssbo.factor import product
 from gssbo.fantasy import fantasize
 from gssbo.kernels import Kernel
+from gssbo.projected import projected
 from gssbo.regressor import Regressor
 
 __all__ = ["SparseProcess", "bound", "optimum", "options"]

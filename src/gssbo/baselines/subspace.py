@@ -25,7 +25,7 @@ from gssbo.box_strategy import BoxStrategy
 from gssbo.choice import Admit
 from gssbo.history import History
 from gssbo.space import Space
-from gssbo.surrogate import Surrogate
+from gssbo.surrogate import Predictor, Surrogate
 
 __all__ = ["Subspace", "SubspaceStrategy", "default_dimensions"]
 
@@ -130,7 +130,7 @@ class SubspaceStrategy:
             raise ValueError("nothing was told in the subspace searched: there is no model to predict with")
         return self._inner.posterior(self._coordinates(points)[0])
 
-    def predictor(self) -> tuple[Surrogate, IndexArray]:
+    def predictor(self) -> tuple[Predictor, IndexArray]:
         """The model in the subspace, and indices into the history of what it is fitted to.
 
         There are none where nothing was told in the subspace, and the model is not fitted then.

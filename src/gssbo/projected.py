@@ -1,0 +1,171 @@
+"""A Gaussian process projected on a few points: all observations at the price of a few.
+
+Notation
+--------
+Z           basis (m, d); U^T U = k(Z, Z) + jitter I
+phi(x)      U^-T k(Z, x) (m,), so that Q = phi^T phi is Nystrom's approximation of k [1]
+B           noise I + phi(X) phi(X)^T (m, m) = R^T R
+mean        phi(x)^T B^-1 phi(X) z
+variance    k(x, x) - phi(x).phi(x) + noise phi(x)^T B^-1 phi(x)
+
+An observation with a known noise variance of its own, beyond the noise, enters with phi and z times the square root of
+noise / (noise + known).
+
+Q stands for k throughout, and what Q lacks of the prior variance is given back: the projected process of [2], whose
+variance cannot be negative, as that of Nystrom's approximation in the training covariance alone can. With all
+observations in the basis it is the exact process.
+
+References
+----------
+1. Williams and Seeger, Using the Nystrom method to speed up kernel machines, NeurIPS 2000.
+2. Quinonero-Candela and Rasmussen, A unifying view of sparse approximate Gaussian process regression, 2005, section 5.
+"""
+
+from __future__ import annotations
+
+import copy
+from functools import partial
+
+import numpy as np
+
+from gssbo._core import _linalg
+from gssbo._parallel import run_all
+from gssbo._typing import FloatArray
+from gssbo.kernels import Kernel
+
+__all__ = ["ProjectedProcess", "projected"]
+
+BLOCK = 512  # points that are predicted at once
+ROWS = 2048  # observations that are taken in at once
+LEAST_NOISE = 1e-10  # of the variance: B of a process without noise is singular
+
+
+class ProjectedProcess:
+    """A process of which only the part that the basis spans learns from observations.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    noise : float
+        Variance of the noise, in squared units of z.
+    basis : ndarray of shape (m, d)
+        Z.
+    scale : (float, float)
+        Mean and standard deviation of the responses that z are standardised from.
+    threads : int
+        Threads a prediction may use; it does not depend on them.
+
+    Attributes
+    ----------
+    kernel_, noise_, y_mean_, y_std_
+        As of `gssbo.surrogate.Surrogate`.
+    jitter_ : float
+        What k(Z, Z) took on its diagonal.
+
+    Examples
+    --------
+    >>> kernel = Kernel("matern52", np.array([0.5]), 1.0)
+    >>> X = np.linspace(0.0, 1.0, 500)[:, None]
+    >>> process = ProjectedProcess(kernel, 1e-2, X[::50].copy())
+    >>> process.observe(X, np.sin(6.0 * X[:, 0]))
+    >>> mean, std = process.posterior(np.array([[0.5]]))
+    >>> bool(abs(mean[0] - np.sin(3.0)) < 0.01), bool(std[0] < 0.05)
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        noise: float,
+        basis: FloatArray,
+        *,
+        scale: tuple[float, float] = (0.0, 1.0),
+        threads: int = 1,
+    ) -> None:
+        self.kernel_ = kernel
+        self.noise_ = max(noise, LEAST_NOISE * kernel.variance)
+        self.basis = basis
+        self.y_mean_, self.y_std_ = scale
+        self.threads = threads
+        m = len(basis)
+        for jitter in kernel.jitters(m):
+            self._U = kernel.padded_gram(basis, jitter, full=False)
+            if _linalg.cholesky(m, self._U) == 0:
+                break
+        self.jitter_ = jitter
+        self._B = np.zeros((m, _linalg.padded(m)))
+        self._B[np.diag_indices(m)] = self.noise_
+        self._moments = np.zeros(m)  # phi(X) z
+        self._solve()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.kernel_.name!r}, m={len(self.basis)})"
+
+    def observe(self, X: FloatArray, z: FloatArray, known: FloatArray | None = None) -> None:
+        """Take in observations X (n, d), z (n,), with known noise variances (n,) beyond the noise; O(n m^2 + m^3)."""
+        m = len(self.basis)
+        for start in range(0, len(X), ROWS):
+            here = slice(start, min(start + ROWS, len(X)))
+            phi = self._features(X[here])
+            responses = z[here]
+            if known is not None and known[here].any():
+                share = np.sqrt(self.noise_ / (self.noise_ + known[here]))
+                phi, responses = phi * share, responses * share
+            rows = np.zeros((len(responses), self._B.shape[1]))
+            rows[:, :m] = phi.T
+            _linalg.subtract_product(m, m, len(rows), -rows, rows, self._B)
+            self._moments += np.einsum("ij,i->j", rows[:, :m], responses)
+        self._solve()
+
+    def posterior(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mean and standard deviation (p,) of the latent function at points (p, d), in units of z."""
+        mean, variance = np.empty(len(points)), np.empty(len(points))
+        blocks = [slice(start, min(start + BLOCK, len(points))) for start in range(0, len(points), BLOCK)]
+        run_all([partial(self._score, points, here, mean, variance) for here in blocks], self.threads)
+        return mean, np.sqrt(variance, out=variance)
+
+    posterior_bound = posterior
+
+    def imagined(self, points: FloatArray) -> ProjectedProcess:
+        """The process as if it had observed its own mean at points (p, d): the mean is the same; O(p m^2 + m^3)."""
+        twin = copy.copy(self)
+        twin._B, twin._moments = self._B.copy(), self._moments.copy()
+        twin.observe(np.ascontiguousarray(points), self.posterior(points)[0])
+        return twin
+
+    # ---- how
+
+    def _solve(self) -> None:
+        """R, and the weights R^-T phi(X) z of the mean."""
+        m = len(self.basis)
+        for jitter in self.kernel_.jitters(m):
+            R = self._B.copy()
+            R[np.diag_indices(m)] += jitter
+            if _linalg.cholesky(m, R) == 0:
+                break
+        column = np.zeros((m, _linalg.padded(1)))
+        column[:, 0] = self._moments
+        _linalg.solve_transposed(m, 1, R, column)
+        self._R, self._weights = R, column[:, 0].copy()
+
+    def _features(self, points: FloatArray) -> FloatArray:
+        """Phi (m, p) of points (p, d)."""
+        return projected(self.kernel_, self.basis, self._U, points)[:, : len(points)]
+
+    def _score(self, points: FloatArray, here: slice, mean: FloatArray, variance: FloatArray) -> None:
+        m, size = len(self.basis), here.stop - here.start
+        phi = projected(self.kernel_, self.basis, self._U, points[here])
+        explained = np.einsum("ij,ij->j", phi, phi)[:size]
+        _linalg.solve_transposed(m, size, self._R, phi)
+        mean[here] = np.einsum("ij,i->j", phi, self._weights)[:size]
+        left = np.einsum("ij,ij->j", phi, phi)[:size]
+        variance[here] = np.maximum(self.kernel_.variance - explained, 0.0) + self.noise_ * left
+
+
+def projected(kernel: Kernel, Z: FloatArray, U: FloatArray, points: FloatArray) -> FloatArray:
+    """Features phi (m, ld) of the points, padded."""
+    m, size = len(Z), len(points)
+    phi = np.zeros((m, _linalg.padded(size)))
+    phi[:, :size] = kernel(Z, points)
+    _linalg.solve_transposed(m, size, U, phi)
+    return phi

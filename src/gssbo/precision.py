@@ -182,7 +182,7 @@ class PrecisionCache:
         K[:, index:-1] = K[:, index + 1 :]
         self._X[index : n - 1] = self._X[index + 1 : n]
         self._n = n - 1
-        self._check()
+        self._check(self._measure() if self._n else 0.0)
 
     def swap(self, index: int, x: FloatArray) -> None:
         """Put an observation at x (d,) in the place of another."""
@@ -207,25 +207,25 @@ class PrecisionCache:
         kappa = self.kernel.variance + self.noise
         self._K[index, :n] = self._K[:n, index] = k
         self._K[index, index] = kappa
-        conditional = _precision.insert(n, index, k, kappa, self._K, self._P, self._Q)
+        conditional, drift = _precision.insert(n, index, k, kappa, self._probe(), self._K, self._P, self._Q)
         # The conditional variance of a noisy observation is never below its noise; rounding alone gets there.
         if not conditional >= 0.5 * self.noise or conditional <= 0.0:
             self._factorize()
         else:
-            self._check()
+            self._check(drift)
 
-    def _check(self) -> None:
-        """Measure the drift and start afresh if it is too large."""
-        if self._n == 0:
-            return
-        self.drift = self._measure()
+    def _check(self, drift: float) -> None:
+        """Start afresh if the drift is too large."""
+        self.drift = drift
         if not self.drift <= max(self.tolerance, 4.0 * self._fresh_drift):
             logger.debug("precision cache: drift %.1e on %d observations, factorizing anew", self.drift, self._n)
             self._factorize()
 
+    def _probe(self) -> FloatArray:
+        return self._signs.choice(np.array([-1.0, 1.0]), size=self._n)
+
     def _measure(self) -> float:
-        signs = self._signs.choice(np.array([-1.0, 1.0]), size=self._n)
-        return _precision.residual(self._n, signs, self._K, self._P)
+        return _precision.residual(self._n, self._probe(), self._K, self._P)
 
     def _factorize(self) -> None:
         n = self._n

@@ -29,47 +29,48 @@ cdef const gssbo_simd_table *simd = gssbo_simd()
 cdef void rank_two(
     Py_ssize_t n,
     Py_ssize_t ld,
+    Py_ssize_t slot,
     double sign,
     double a,
     double b,                   # a^2 (u.u + 1)
-    const double *u,            # IN (n,)
-    const double *w,            # IN (n,)
+    const double *u,            # IN (n,), 0 at `slot`
+    const double *w,            # IN (n,), 0 at `slot`
     double *Q,                  # INOUT (n, ld)
 ) noexcept nogil:
-    """Q += sign (a (w u^T + u w^T) + b u u^T)."""
-    cdef Py_ssize_t i, j
-    cdef double by_w, by_u
+    """Q += sign (a (w u^T + u w^T) + b u u^T), and Q_j,slot = -(a w_j + b u_j), 0 where it is taken off."""
+    cdef Py_ssize_t i
     cdef double *row
     for i in range(n):
-        by_w = sign * a * u[i]
-        by_u = sign * (a * w[i] + b * u[i])
         row = Q + i * ld
-        for j in range(n):
-            row[j] += by_w * w[j] + by_u * u[j]
+        if i != slot:
+            simd.add_both_scaled(n, sign * a * u[i], w, sign * (a * w[i] + b * u[i]), u, row)
+            row[slot] = -(a * w[i] + b * u[i]) if sign > 0.0 else 0.0
 
 
 cdef void multiply_and_update(
     Py_ssize_t n,
     Py_ssize_t ld,
+    Py_ssize_t slot,
     double factor,
-    const double *u,            # IN (n,)
+    const double *u,            # IN (n,), 0 at `slot`
+    const double *v,            # IN (n,) or NULL
     double *P,                  # INOUT (n, ld)
-    double *w,                  # OUT (n,)
+    double *w,                  # OUT (n,), 0 at `slot`
+    double *product,            # OUT (n,) but for `slot`, unless v is NULL
 ) noexcept nogil:
-    """w = P u, then P += factor u u^T, in one pass over P."""
+    """w = P u, P += factor u u^T and P_j,slot = -factor u_j, 0 where it is taken off; then P v: in one pass over P."""
     cdef Py_ssize_t i
     cdef double *row
     for i in range(n):
+        if i == slot:
+            w[i] = 0.0
+            continue
         row = P + i * ld
         w[i] = simd.dot(n, row, u)
         simd.add_scaled(n, factor * u[i], u, row)
-
-
-cdef void clear(Py_ssize_t n, Py_ssize_t ld, Py_ssize_t slot, double *P) noexcept nogil:
-    cdef Py_ssize_t j
-    for j in range(n):
-        P[slot * ld + j] = 0.0
-        P[j * ld + slot] = 0.0
+        row[slot] = -factor * u[i] if factor > 0.0 else 0.0
+        if v != NULL:
+            product[i] = simd.dot(n, row, v)
 
 
 def insert(
@@ -77,50 +78,67 @@ def insert(
     Py_ssize_t slot,
     const double[::1] k,        # IN (n,), 0 at `slot`
     double kappa,
-    const double[:, ::1] K,     # IN (capacity, ld), the others' K_y; row and column `slot` are not used
+    const double[::1] probe,    # IN (n,), for the drift
+    const double[:, ::1] K,     # IN (capacity, ld), K_y with the observation at `slot`
     double[:, ::1] P,           # INOUT (capacity, ld)
     double[:, ::1] Q,           # INOUT (capacity, ld)
 ):
     """Add an observation at a free slot (row and column are overwritten); n counts it.
 
-    Returns its conditional variance s; when s is not positive nothing has been changed.
+    Returns its conditional variance s and the drift max |P K probe - probe|, infinite where there is a NaN; when s is
+    not positive nothing has been changed, and the drift says nothing.
     """
     cdef Py_ssize_t ld = P.shape[1], padded = gssbo_padded(n), j
-    cdef double *u = <double *> calloc(4 * padded, sizeof(double))
+    cdef double *u = <double *> calloc(7 * padded, sizeof(double))
     if u == NULL:
         raise MemoryError
     cdef double *w = u + padded
     cdef double *correction = w + padded
     cdef double *covariances = correction + padded
-    cdef double s, a, b
+    cdef double *signs = covariances + padded
+    cdef double *seen = signs + padded
+    cdef double *again = seen + padded
+    cdef double s, a, b, drift = INFINITY
     with nogil:
-        clear(n, ld, slot, &P[0, 0])
-        clear(n, ld, slot, &Q[0, 0])
         memcpy(covariances, &k[0], n * sizeof(double))
+        memcpy(signs, &probe[0], n * sizeof(double))
         simd.symmetric_product(n, &P[0, 0], ld, covariances, u)
-        # u += P @ (k - K @ u); u[slot] is 0
-        simd.symmetric_product(n, &K[0, 0], K.shape[1], u, w)
+        u[slot] = 0.0
+        # u += P @ (k - K @ u), over the others; K @ probe on the way
+        simd.symmetric_products(n, &K[0, 0], K.shape[1], u, signs, w, seen)
         for j in range(n):
             w[j] = k[j] - w[j]
         w[slot] = 0.0
         simd.symmetric_product(n, &P[0, 0], ld, w, correction)
+        correction[slot] = 0.0
         for j in range(n):
             u[j] += correction[j]
         s = kappa - simd.dot(n, &k[0], u)
         if s > 0.0:
             a = 1.0 / s
             b = a * a * (simd.dot(n, u, u) + 1.0)
-            multiply_and_update(n, ld, a, u, &P[0, 0], w)
-            rank_two(n, ld, 1.0, a, b, u, w, &Q[0, 0])
+            multiply_and_update(n, ld, slot, a, u, seen, &P[0, 0], w, again)
+            rank_two(n, ld, slot, 1.0, a, b, u, w, &Q[0, 0])
             for j in range(n):
                 P[slot, j] = -a * u[j]
-                P[j, slot] = -a * u[j]
                 Q[slot, j] = -a * w[j] - b * u[j]
-                Q[j, slot] = -a * w[j] - b * u[j]
             P[slot, slot] = a
             Q[slot, slot] = b
+            again[slot] = simd.dot(n, &P[slot, 0], seen)
+            drift = largest_difference(n, again, signs)
     free(u)
-    return s
+    return s, drift
+
+
+cdef double largest_difference(Py_ssize_t n, const double *x, const double *v) noexcept nogil:
+    """max |x - v|, infinite where there is a NaN."""
+    cdef double worst = 0.0, difference
+    cdef Py_ssize_t j
+    for j in range(n):
+        difference = abs(x[j] - v[j])
+        if not difference <= worst:
+            worst = difference if difference == difference else INFINITY
+    return worst
 
 
 def clear_slot(
@@ -140,13 +158,13 @@ def clear_slot(
         for j in range(n):
             u[j] = -P[slot, j] / a
         u[slot] = 0.0
-        clear(n, ld, slot, &P[0, 0])
-        clear(n, ld, slot, &Q[0, 0])
         b = a * a * (simd.dot(n, u, u) + 1.0)
-        multiply_and_update(n, ld, -a, u, &P[0, 0], w)
+        multiply_and_update(n, ld, slot, -a, u, NULL, &P[0, 0], w, NULL)
         # w is of P as it was; as it is now it is P u - a (u.u) u
         simd.add_scaled(n, -a * simd.dot(n, u, u), u, w)
-        rank_two(n, ld, -1.0, a, b, u, w, &Q[0, 0])
+        rank_two(n, ld, slot, -1.0, a, b, u, w, &Q[0, 0])
+        memset(&P[slot, 0], 0, n * sizeof(double))
+        memset(&Q[slot, 0], 0, n * sizeof(double))
     free(u)
 
 
@@ -187,15 +205,11 @@ def residual(
         raise MemoryError
     cdef double *product = signs + padded
     cdef double *e = product + padded
-    cdef double worst = 0.0, error
-    cdef Py_ssize_t j
+    cdef double worst
     with nogil:
         memcpy(signs, &v[0], n * sizeof(double))
         simd.symmetric_product(n, &K[0, 0], K.shape[1], signs, product)
         simd.symmetric_product(n, &P[0, 0], P.shape[1], product, e)
-        for j in range(n):
-            error = abs(e[j] - v[j])
-            if not error <= worst:
-                worst = error if error == error else INFINITY
+        worst = largest_difference(n, e, signs)
     free(signs)
     return worst

@@ -36,6 +36,8 @@ cdef extern from "simd.h" nogil:
                                double *y) noexcept nogil
         void (*symmetric_product)(Py_ssize_t n, const double *P, Py_ssize_t ldp, const double *x,
                                   double *y) noexcept nogil
+        void (*symmetric_products)(Py_ssize_t n, const double *P, Py_ssize_t ldp, const double *x, const double *v,
+                                   double *y, double *w) noexcept nogil
         void (*pack_single)(Py_ssize_t n, const double *P, Py_ssize_t ldp, float *packed) noexcept nogil
         void (*symmetric_product_single)(Py_ssize_t n, const float *packed, const float *x, float *y) noexcept nogil
         double (*dot)(Py_ssize_t n, const double *x, const double *y) noexcept nogil
@@ -55,6 +57,8 @@ cdef extern from "simd.h" nogil:
         void (*weighted_products)(Py_ssize_t m, Py_ssize_t n, Py_ssize_t d, const double *w, Py_ssize_t ldw,
                                   const double *X, Py_ssize_t ldx, double *lanes) noexcept nogil
         void (*add_scaled)(Py_ssize_t n, double a, const double *x, double *y) noexcept nogil
+        void (*add_both_scaled)(Py_ssize_t n, double a, const double *x, double b, const double *v,
+                                double *y) noexcept nogil
         void (*add_rows_and_max)(Py_ssize_t rows, Py_ssize_t n, const double *a, const double *X, Py_ssize_t ldx,
                                  double *y, double *largest) noexcept nogil
         double (*scale_single)(Py_ssize_t n, Py_ssize_t d, const double *X, const double *centre,

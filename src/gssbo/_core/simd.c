@@ -530,6 +530,47 @@ static void symmetric_product(ptrdiff_t n, const double *P, ptrdiff_t ldp, const
     }
 }
 
+/* Two rows at a time: the sums of more would not stay in registers. */
+static void symmetric_products(ptrdiff_t n, const double *P, ptrdiff_t ldp, const double *x, const double *v, double *y,
+                               double *w)
+{
+    const ptrdiff_t end = round_up(n, W);
+    memset(y, 0, gssbo_padded(n) * sizeof(double));
+    memset(w, 0, gssbo_padded(n) * sizeof(double));
+    for (ptrdiff_t i = 0; i < n; i += 2) {
+        const ptrdiff_t rows = least(2, n - i), right = round_up(i + rows, W);
+        const double *const p = P + i * ldp;
+        for (ptrdiff_t r = 0; r < rows; r++) {
+            y[i + r] += p[r * ldp + i + r] * x[i + r];
+            w[i + r] += p[r * ldp + i + r] * v[i + r];
+            for (ptrdiff_t j = i + r + 1; j < least(right, n); j++) {
+                const double element = p[r * ldp + j];
+                y[i + r] += element * x[j];
+                y[j] += element * x[i + r];
+                w[i + r] += element * v[j];
+                w[j] += element * v[i + r];
+            }
+        }
+        if (rows < 2)
+            break;
+        const double x0 = x[i], x1 = x[i + 1], v0 = v[i], v1 = v[i + 1];
+        vec a0 = {0}, a1 = {0}, b0 = {0}, b1 = {0};
+        for (ptrdiff_t j = right; j < end; j += W) {
+            const vec p0 = load(p + j), p1 = load(p + ldp + j), xj = load(x + j), vj = load(v + j);
+            a0 += p0 * xj;
+            a1 += p1 * xj;
+            b0 += p0 * vj;
+            b1 += p1 * vj;
+            store(y + j, load(y + j) + (p0 * x0 + p1 * x1));
+            store(w + j, load(w + j) + (p0 * v0 + p1 * v1));
+        }
+        y[i] += sum(a0);
+        y[i + 1] += sum(a1);
+        w[i] += sum(b0);
+        w[i + 1] += sum(b1);
+    }
+}
+
 typedef float single __attribute__((vector_size(8 * W)));
 typedef float unaligned_single __attribute__((vector_size(8 * W), aligned(4), may_alias));
 
@@ -817,6 +858,13 @@ static void add_scaled(ptrdiff_t n, double a, const double *restrict x, double *
         y[j] += a * x[j];
 }
 
+static void add_both_scaled(ptrdiff_t n, double a, const double *restrict x, double b, const double *restrict v,
+                            double *restrict y)
+{
+    for (ptrdiff_t j = 0; j < n; j++)
+        y[j] += a * x[j] + b * v[j];
+}
+
 typedef int64_t lanes __attribute__((vector_size(8 * W)));
 
 static void add_rows_and_max(ptrdiff_t rows, ptrdiff_t n, const double *a, const double *X, ptrdiff_t ldx, double *y,
@@ -1002,6 +1050,7 @@ const gssbo_simd_table GSSBO_TABLE = {
     .square_factor = square_factor,
     .product_vector = product_vector,
     .symmetric_product = symmetric_product,
+    .symmetric_products = symmetric_products,
     .pack_single = pack_single,
     .symmetric_product_single = symmetric_product_single,
     .dot = dot,
@@ -1014,6 +1063,7 @@ const gssbo_simd_table GSSBO_TABLE = {
     .balanced_weights = balanced_weights,
     .weighted_products = weighted_products,
     .add_scaled = add_scaled,
+    .add_both_scaled = add_both_scaled,
     .add_rows_and_max = add_rows_and_max,
     .scale_single = scale_single,
     .add_correlations_single = add_correlations_single,

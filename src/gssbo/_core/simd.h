@@ -70,6 +70,10 @@ typedef struct gssbo_simd_table {
      * x with zeros from n on. */
     void (*symmetric_product)(ptrdiff_t n, const double *P, ptrdiff_t ldp, const double *x, double *y);
 
+    /* The same for two vectors in one pass over P: y = P x, w = P v. */
+    void (*symmetric_products)(ptrdiff_t n, const double *P, ptrdiff_t ldp, const double *x, const double *v, double *y,
+                               double *w);
+
     /* The same in single precision, with half the memory to be read: pack_single puts the upper triangle into
      * `packed`, gssbo_packed_single(n) elements; x with zeros from n on, y padded. */
     void (*pack_single)(ptrdiff_t n, const double *P, ptrdiff_t ldp, float *packed);
@@ -112,6 +116,9 @@ typedef struct gssbo_simd_table {
 
     /* y += a x. */
     void (*add_scaled)(ptrdiff_t n, double a, const double *x, double *y);
+
+    /* y += a x + b v. */
+    void (*add_both_scaled)(ptrdiff_t n, double a, const double *x, double b, const double *v, double *y);
 
     /* For each of the rows x of X (rows, n) in turn, y += a x and largest = max(largest, x), element by element; n is a
      * multiple of GSSBO_PAD. */

@@ -51,11 +51,12 @@ class _Rows(NamedTuple):
 
 
 class _Valued(NamedTuple):
-    """What predicts where evaluations failed: those that did not."""
+    """Those that did not fail, where some did: indices into the history, and what is there."""
 
-    members: IndexArray  # of the retained ones, indices into the history
-    rows: _Rows  # these
-    pool: _Rows | None  # those that are projected on them
+    members: IndexArray  # of the retained ones
+    rows: _Rows
+    seen: IndexArray  # of all that the model has seen
+    seen_rows: _Rows
 
 
 def default_n_candidates(dim: int) -> int:
@@ -140,8 +141,10 @@ class BoxStrategy:
         self._since_refit = 0
         self._retained: IndexArray = np.empty(0, dtype=np.intp)
         self._projection: ProjectedProcess | None = None  # of the pool on the retained ones
+        self._seen: IndexArray = np.empty(0, dtype=np.intp)  # by what is scored
         self._valued: _Valued | None = None
-        self._predicts: Predictor | None = None  # fitted to it, when asked for
+        self._subset: Surrogate | None = None  # fitted to what is valued, when asked for
+        self._predicts: ProjectedProcess | None = None
 
     # ---- what the optimizer does
 
@@ -160,14 +163,15 @@ class BoxStrategy:
             self._fit(history, self._retention.spread(n, self._fit_on), optimize=True)
         members = self.members(history)
         self._fit(history, members, optimize=not apart and self._due(switched))
-        projection, known = None, members
+        projection, seen = None, members
         if switched and self._projects:
-            known = self._retention.pool
+            seen = self._retention.pool
             with self._timings.part("refit"):
-                projection = _projected(self._surrogate, _rows(history, known))
-        valued = _valued(history, members, known if projection is not None else None)
+                projection = _projected(self._surrogate, _rows(history, seen))
+        valued = _valued(history, members, seen)
         # Ctrl-C interrupts no assignments in a row: before them, the next time begins anew.
-        self._projection, self._valued, self._predicts = projection, valued, None
+        self._projection, self._seen = projection, seen
+        self._valued, self._subset, self._predicts = valued, None, None
         self._retained = members
         self._since_refit += 1
         self._n_modelled = n
@@ -197,10 +201,9 @@ class BoxStrategy:
 
     def posterior(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and standard deviation (m,) at (m, d) unit points, in units of the history's y; see `predictor`."""
-        surrogate, _ = self.predictor()
-        mean, std = surrogate.posterior(points)
-        y_mean, y_std = surrogate.y_mean_, surrogate.y_std_
-        return unstandardize(mean, y_mean, y_std), unstandardize(std, 0.0, y_std)
+        model, _ = self.predictor()
+        mean, std = model.posterior(points)
+        return unstandardize(mean, model.y_mean_, model.y_std_), unstandardize(std, 0.0, model.y_std_)
 
     def record(self, seconds: float, n: int) -> None:
         """Tell the buffer's dynamic rule what an iteration took."""
@@ -255,19 +258,27 @@ class BoxStrategy:
             _condition(self._surrogate, _rows(history, members), optimize=optimize, rng=self._fit_rng)
 
     def predictor(self) -> tuple[Predictor, IndexArray]:
-        """What predicts, and indices into the history of what it is fitted to.
+        """What predicts, and indices into the history of what it has seen.
 
         That is the model that is scored, but where evaluations failed one that is fitted without them: what stands in
         their place is for the search; beside good values it is no model of the objective.
         """
+        if self._projection is None:
+            return self.subset_model()
         if self._valued is None:
-            return self._model, self._retained.copy()
-        members, rows, pool = self._valued
+            return self._projection, self._seen.copy()
         if self._predicts is None:
-            predicts = copy.deepcopy(self._surrogate)
-            _condition(predicts, rows, optimize=True, rng=np.random.default_rng(0))
-            self._predicts = predicts if pool is None else _projected(predicts, pool)
-        return self._predicts, members.copy()
+            self._predicts = _projected(self.subset_model()[0], self._valued.seen_rows)
+        return self._predicts, self._valued.seen.copy()
+
+    def subset_model(self) -> tuple[Surrogate, IndexArray]:
+        """The surrogate, fitted without evaluations that failed, and indices of what it is fitted to."""
+        if self._valued is None:
+            return self._surrogate, self._retained.copy()
+        if self._subset is None:
+            self._subset = copy.deepcopy(self._surrogate)
+            _condition(self._subset, self._valued.rows, optimize=True, rng=np.random.default_rng(0))
+        return self._subset, self._valued.members.copy()
 
     def candidates(self, history: History, n: int) -> Iterator[FloatArray]:
         """Sets of realisable unit points (m, D) to choose n from in turn, should one not be enough."""
@@ -293,14 +304,12 @@ def _rows(history: History, members: IndexArray) -> _Rows:
     return _Rows(np.ascontiguousarray(history.unit[members]), history.y[members], noise_std)
 
 
-def _valued(history: History, members: IndexArray, pool: IndexArray | None) -> _Valued | None:
-    """What predicts in place of the model of `members`, and of what is projected on them; None where that is right."""
-    known = members if pool is None else pool
-    left = members[~np.isnan(history.y[members])]
-    failed = np.isnan(history.y[known])
-    if len(left) == 0 or not failed.any():
+def _valued(history: History, members: IndexArray, seen: IndexArray) -> _Valued | None:
+    """Those of the retained and of what was seen that did not fail; None where all of these did, or nothing did."""
+    left, known = (each[~np.isnan(history.y[each])] for each in (members, seen))
+    if len(left) == 0 or len(known) == len(seen):
         return None
-    return _Valued(left, _rows(history, left), None if pool is None else _rows(history, pool[~failed]))
+    return _Valued(left, _rows(history, left), known, _rows(history, known))
 
 
 def _projected(surrogate: Surrogate, rows: _Rows) -> ProjectedProcess:

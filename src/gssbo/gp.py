@@ -28,7 +28,7 @@ from gssbo._typing import ArrayLike, FloatArray, RngLike
 from gssbo._validation import as_generator, check_integer, check_matrix, check_vector
 from gssbo.kernels import KERNELS
 from gssbo.regressor import Regressor
-from gssbo.responses import known_noise, unstandardize
+from gssbo.responses import unstandardize
 
 __all__ = ["GaussianProcess"]
 
@@ -249,21 +249,6 @@ class GaussianProcess(Regressor):
 
         self._in_parts(score, len(points))
         return mean, np.sqrt(variance, out=variance)
-
-    def given_own(
-        self, mean: FloatArray, std: FloatArray, y: FloatArray, noise_std: FloatArray | None = None
-    ) -> tuple[FloatArray, FloatArray]:
-        """Posterior mean and standard deviation (m,) at each of m points given what was observed there, too.
-
-        From those without it, all in units of y (m,); for observations that the model does not stand on. `noise_std`
-        (m,) is their known noise beyond the fitted one.
-        """
-        variance = (std / self.y_std_) ** 2  # in units of it, as responses may be as large as floats go
-        total = variance + self.noise_
-        if noise_std is not None:
-            total += known_noise(noise_std, self.y_std_)
-        gain = np.divide(variance, total, out=np.ones(len(y)), where=total > 0.0)
-        return mean + 2.0 * (gain * (0.5 * y - 0.5 * mean)), std * np.sqrt(1.0 - gain)
 
     def posterior_bound(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Upper bounds on mean and standard deviation (m,), in units of z, without checks.

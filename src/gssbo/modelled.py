@@ -13,9 +13,12 @@ from gssbo._typing import FloatArray, IndexArray, RngLike
 from gssbo._validation import check_choice
 from gssbo.diagnostics.trust import Trust, trust_in_space
 from gssbo.gp import GaussianProcess
+from gssbo.history import History
 from gssbo.ledger import Ledger
 from gssbo.portfolio import Portfolio
+from gssbo.projected import ProjectedProcess
 from gssbo.proposals import Proposals
+from gssbo.responses import known_noise
 from gssbo.strategy import Strategy
 from gssbo.surrogate import Surrogate
 from gssbo.timings import Timings
@@ -76,14 +79,12 @@ class Modelled(Ledger):
             if check_choice("by", by, ("observed", "model")) == "observed" or self.best_y is None:
                 return Best(self.best_x, self.best_y, None)
             history, strategy = self._history, self._current_strategy()
-            model, retained = strategy.predictor()
-            if len(retained) == 0:  # everything told lies outside the part of the space that is searched
+            model, seen = strategy.predictor()
+            if len(seen) == 0:  # everything told lies outside the part of the space that is searched
                 return Best(None, None, None)
             mean, std = strategy.posterior(history.unit)
-            if isinstance(model, GaussianProcess):  # it does not know the values of those left out
-                left = np.setdiff1d(np.flatnonzero(~np.isnan(history.y)), retained)
-                noise_std = None if history.noise_std is None else history.noise_std[left]
-                mean[left], std[left] = model.given_own(mean[left], std[left], history.y[left], noise_std)
+            if isinstance(model, (GaussianProcess, ProjectedProcess)):
+                mean, std = _given_own(model, seen, history, mean, std)
             eligible = ~np.isnan(history.y)
             if self.space.constrained:
                 feasible = eligible & self.space.feasible(history.X)
@@ -117,9 +118,9 @@ class Modelled(Ledger):
         ('covered', 21)
         """
         with self._lock:
-            surrogate, retained = self._current_strategy().predictor()
+            surrogate, retained = self._current_strategy().subset_model()
             if not isinstance(surrogate, GaussianProcess):
-                raise ValueError(f"diagnostics are of a GaussianProcess of the retained subset, got {surrogate!r}")
+                raise ValueError(f"diagnostics are of a GaussianProcess, got the surrogate {surrogate!r}")
             return trust_in_space(
                 self.space, self._history, surrogate, retained, candidates=candidates,
                 rule=self.rule, tolerance=tolerance, max_pool=max_pool, rng=rng,
@@ -192,3 +193,24 @@ class Modelled(Ledger):
         twin = copy.deepcopy(self._strategy)
         twin.update(self._history)
         return twin
+
+
+def _given_own(
+    model: GaussianProcess | ProjectedProcess, seen: IndexArray, history: History, mean: FloatArray, std: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Posterior mean and standard deviation (n,) at the points of a history, given what was observed there, too.
+
+    From those without it, in units of y. An observation that the model has not seen tells about all that is not known
+    at its point; one that was projected about what the basis does not span, which is its point's own; one of an exact
+    model tells nothing new, nor does one that failed.
+    """
+    own = std / model.y_std_  # in units of it, as responses may be as large as floats go
+    own[seen] = model.unexplained(history.unit[seen]) if isinstance(model, ProjectedProcess) else 0.0
+    own[np.isnan(history.y)] = 0.0
+    total = own**2 + model.noise_
+    if history.noise_std is not None:
+        total += known_noise(history.noise_std, model.y_std_)
+    gain = np.divide(own**2, total, out=np.zeros(len(own)), where=total > 0.0)
+    change = 2.0 * (gain * (0.5 * history.y - 0.5 * mean))
+    left = np.maximum((std / model.y_std_) ** 2 - gain * own**2, 0.0)
+    return np.where(gain > 0.0, mean + change, mean), np.where(gain > 0.0, model.y_std_ * np.sqrt(left), std)

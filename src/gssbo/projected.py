@@ -126,6 +126,15 @@ class ProjectedProcess:
 
     posterior_bound = posterior
 
+    def unexplained(self, points: FloatArray) -> FloatArray:
+        """Standard deviation (p,) of what the basis does not span, in units of z: no observation elsewhere tells it."""
+        left = np.empty(len(points))
+        for start in range(0, len(points), ROWS):
+            here = slice(start, min(start + ROWS, len(points)))
+            phi = self._features(np.ascontiguousarray(points[here]))
+            left[here] = self.kernel_.variance - np.einsum("ij,ij->j", phi, phi)
+        return np.sqrt(np.maximum(left, 0.0))
+
     def imagined(self, points: FloatArray) -> ProjectedProcess:
         """The process as if it had observed its own mean at points (p, d): the mean is the same; O(p m^2 + m^3)."""
         twin = copy.copy(self)

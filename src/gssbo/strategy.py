@@ -68,10 +68,14 @@ class Strategy(Protocol):
         ...
 
     def predictor(self) -> tuple[Predictor, IndexArray]:
-        """The model whose posterior that is, and indices into the history of what it is fitted to, ascending; copies.
+        """The model whose posterior that is, and indices into the history of what it has seen, ascending; copies.
 
         Evaluations that failed are not among them, but where all did.
         """
+        ...
+
+    def subset_model(self) -> tuple[Surrogate, IndexArray]:
+        """The surrogate fitted to the retained subset, and indices of that, as those of `predictor`; copies."""
         ...
 
     def record(self, seconds: float, n: int) -> None:

@@ -131,11 +131,16 @@ class SubspaceStrategy:
         return self._inner.posterior(self._coordinates(points)[0])
 
     def predictor(self) -> tuple[Predictor, IndexArray]:
-        """The model in the subspace, and indices into the history of what it is fitted to.
+        """The model in the subspace, and indices into the history of what it has seen.
 
         There are none where nothing was told in the subspace, and the model is not fitted then.
         """
-        surrogate, members = self._inner.predictor()
+        model, seen = self._inner.predictor()
+        return model, self._members[seen]
+
+    def subset_model(self) -> tuple[Surrogate, IndexArray]:
+        """The surrogate in the subspace, and indices of the retained subset, as those of `predictor`."""
+        surrogate, members = self._inner.subset_model()
         return surrogate, self._members[members]
 
     def record(self, seconds: float, n: int) -> None:

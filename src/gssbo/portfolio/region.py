@@ -28,14 +28,14 @@ from functools import partial
 import numpy as np
 
 from gssbo._typing import FloatArray, IndexArray
-from gssbo.embedding import Embedding
 from gssbo.fantasy import fantasize
 from gssbo.history import evenly
 from gssbo.map_gp import MUCH_NOISE, MapGaussianProcess
+from gssbo.portfolio.prediction import on_subset
+from gssbo.portfolio.subset import residual_subset
 from gssbo.portfolio.view import View
 from gssbo.portfolio.warp import POWERS, slopes, warp
-from gssbo.responses import known_noise, standardize
-from gssbo.selection.subset import select
+from gssbo.responses import known_noise
 
 __all__ = ["Region"]
 
@@ -50,7 +50,6 @@ SPREAD_OUT, ELSEWHERE = 0.5, 0.25  # shares of a stalled search: of a few unifor
 N_DRAWN = 5  # those few
 N_AGAIN, POLISH_AGAIN = 60, 8  # from the same model: for a further suggestion, for a further point of a batch
 MOST_PENDING = 100  # points whose values are awaited that count, those nearest to the best point
-LEFT_OUT = 300  # observations that decide between two predictors
 CLEARLY = 10.0  # nats by which much noise must be likelier
 NOISY = 1e-3  # noise variance from which the best point is the one of the best mean
 
@@ -172,54 +171,15 @@ class Region:
         return members
 
     def predictor(self, view: View) -> tuple[MapGaussianProcess, IndexArray]:
-        """What predicts in units of y, and the rows it stands on: the residual rule's choice from the view.
-
-        Evaluations that failed are left out: what stands in their place is for the search, and beside good values no
-        model of the objective. Nothing here moves. The choice is by a first model on the subset that `fit` would
-        retain, as that was made for warped responses: it may predict badly in units of y what it left out. Where there
-        is noise, what has the largest residuals is the noisiest, and theta of a random subset predicts better: of the
-        two, the model stands that gives the observations left out the larger density.
-        """
-        if view.failed is not None and not view.failed.all():
-            view = view.only(~view.failed)
-        first = np.sort(self._choose(view))
-        gp = self._plain(view.only(first), self._theta)
-        pool = _one_each(view)
-        if len(pool) <= self.size:
-            return gp, view.rows[first]
-        shuffled = np.random.default_rng(0).permutation(pool)
-        random = np.sort(shuffled[: self.size])
-        fair = self._plain(view.only(random), self._theta)
-        found = []
-        for model in (gp, fair):
-            chosen = pool[_residual(model, view.only(pool), self.size, view.y[pool])]
-            found.append((self._plain(view.only(chosen), model.theta_, search=model is gp), chosen))
-        if fair.noise_ > fair.variance_:  # residuals are noise
-            found.append((fair, random))
-        out = shuffled[~np.isin(shuffled, np.concatenate([chosen for _, chosen in found]))][:LEFT_OUT]
-        gp, chosen = max(found, key=lambda each: _log_density(each[0], view.only(out)))  # the first of equals
-        return gp, view.rows[chosen]
-
-    def _plain(self, members: View, start: FloatArray | None, *, search: bool = True) -> MapGaussianProcess:
-        """The model of responses that are not warped; theta is `start`, or the best of those from three starts."""
-        X = np.ascontiguousarray(members.X)
-        z, mean, std = standardize(members.y)
-        known = None if members.noise_std is None else known_noise(members.noise_std, std)
-        gp = MapGaussianProcess()
-        theta = start
-        if search or theta is None:
-            climb = partial(gp.most_probable, X, z, max_evaluations=STEPS, known=known)
-            found = [climb(start=start), climb(start=None), climb(start=None, noise=MUCH_NOISE)]
-            theta = max(found, key=lambda each: each[1])[0]
-        gp.set_theta(X, z, theta, known)
-        gp.y_mean_, gp.y_std_ = mean, std
-        return gp
+        """What predicts in units of y from a retained subset, and the rows of that; nothing here moves."""
+        valued = view.valued
+        return on_subset(valued, np.sort(self._choose(valued)), self._theta, self.size)
 
     # ---- how
 
     def _choose(self, view: View) -> IndexArray:
         """Indices into the view of what is retained; no point goes before another is there twice."""
-        one_each = _one_each(view)
+        one_each = view.one_each
         if view.standing is None or len(one_each) > self.size:
             return one_each[self._among(view.only(one_each))]
         repeats = np.setdiff1d(np.arange(len(view.y)), one_each)
@@ -251,7 +211,7 @@ class Region:
     def _retain(self, pool: View) -> IndexArray:
         if not self.gp.fitted:
             return np.arange(self.size)
-        return _residual(self.gp, pool, self.size, warp(pool.y, self._power)[0])
+        return residual_subset(self.gp, pool, self.size, warp(pool.y, self._power)[0])
 
     def _search(self, X: FloatArray, members: View) -> None:
         """Theta of largest posterior density; now and then under every warp, of which the likeliest stays."""
@@ -278,34 +238,6 @@ class Region:
             return np.zeros(self._dim), np.ones(self._dim)
         half = 0.5 * self._side * self._weights()
         return np.clip(centre - half, 0.0, 1.0), np.clip(centre + half, 0.0, 1.0)
-
-
-def _one_each(view: View) -> IndexArray:
-    """Ascending indices of what stands for each point, the best and the newest; all where few points are repeated."""
-    if view.standing is None:
-        return np.arange(len(view.y))
-    standing = view.standing.copy()
-    standing[[view.best, -1]] = True
-    return np.flatnonzero(standing)
-
-
-def _residual(gp: MapGaussianProcess, pool: View, size: int, y: FloatArray) -> IndexArray:
-    """Ascending indices of the subset that the residual rule chooses; the best and the newest are in it."""
-    forced = np.unique([pool.best, int(np.argmax(pool.rows))])
-    embedding = Embedding(gp.kernel_, gp.noise_, np.ascontiguousarray(pool.X))
-    return np.sort(select(embedding, size, rule="residual", forced=forced, y=y, rng=np.random.default_rng(0)))
-
-
-def _log_density(gp: MapGaussianProcess, others: View) -> float:
-    """Mean log density of observations that the model does not stand on; 0 of none."""
-    if len(others.y) == 0:
-        return 0.0
-    mean, std = gp.posterior(np.ascontiguousarray(others.X))
-    z = 2.0 * ((0.5 * others.y - 0.5 * gp.y_mean_) / gp.y_std_)  # halves: responses may be as large as floats go
-    variance = np.maximum(std**2 + gp.noise_, np.finfo(float).tiny)
-    if others.noise_std is not None:
-        variance += known_noise(others.noise_std, gp.y_std_)
-    return float(-0.5 * np.mean(np.log(variance) + (z - mean) ** 2 / variance) - np.log(gp.y_std_))
 
 
 def _known(members: View, power: float) -> FloatArray | None:

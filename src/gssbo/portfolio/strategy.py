@@ -28,11 +28,13 @@ from gssbo.map_gp import MapGaussianProcess
 from gssbo.portfolio.additive import Additive
 from gssbo.portfolio.credit import SPREAD, Credit
 from gssbo.portfolio.descent import Descent
+from gssbo.portfolio.prediction import on_basis
 from gssbo.portfolio.region import Region
 from gssbo.portfolio.trend import Trend
 from gssbo.portfolio.view import OUTSIDE, Searcher, View
-from gssbo.responses import without_gaps
+from gssbo.responses import unstandardize, without_gaps
 from gssbo.space import Space
+from gssbo.surrogate import Predictor
 from gssbo.timings import Timings
 
 __all__ = ["Portfolio"]
@@ -123,7 +125,8 @@ class Portfolio:
         self._n_modelled = self._n_valued = 0  # observations at the last update, and those of them that have a value
         self._n_learnt = self._n_led = 0  # observations credited, and those that the leaders are the best of
         self._seen: View | None = None  # as of the last update
-        self._shown: tuple[MapGaussianProcess, IndexArray] | None = None  # what predicts from it, when asked for
+        self._subset: tuple[MapGaussianProcess, IndexArray] | None = None  # a model of few of it, when asked for
+        self._predictor: tuple[Predictor, IndexArray] | None = None  # and what predicts
 
     # ---- what the optimizer does
 
@@ -140,7 +143,7 @@ class Portfolio:
             self._learn(history)
         seen, n_valued = self._view(history, n), n - history.n_failed
         # Ctrl-C interrupts no assignments in a row: until all of these are made, the next update goes on from here.
-        self._seen, self._shown = seen, None
+        self._seen, self._subset, self._predictor = seen, None, None
         self._n_modelled, self._n_valued, self._n_learnt = n, n_valued, n
         return True
 
@@ -195,21 +198,38 @@ class Portfolio:
 
     def posterior(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and standard deviation (m,) at (m, d) unit points, in units of the history's y."""
-        mean, std = self.surrogate.predict(points, return_std=True)
-        return mean, std
+        model, _ = self.predictor()
+        mean, std = model.posterior(points)
+        return unstandardize(mean, model.y_mean_, model.y_std_), unstandardize(std, 0.0, model.y_std_)
 
-    def predictor(self) -> tuple[MapGaussianProcess, IndexArray]:
-        """What predicts over the whole box, and indices into the history of what it is fitted to: nothing that failed.
+    def subset_model(self) -> tuple[MapGaussianProcess, IndexArray]:
+        """A model of the subset retained over the whole box, and its indices into the history: nothing that failed.
 
         Before the first update it is not fitted.
         """
         if self._seen is None:
             return MapGaussianProcess(), np.empty(0, dtype=np.intp)
-        if self._shown is None:
-            self._shown = self._global.predictor(self._seen)
-            self._shown[0].threads = self._threads
-        model, rows = self._shown
+        if self._subset is None:
+            self._subset = self._global.predictor(self._seen)
+            self._subset[0].threads = self._threads
+        model, rows = self._subset
         return model, rows.copy()
+
+    def predictor(self) -> tuple[Predictor, IndexArray]:
+        """That model, or one that has seen more and predicts better; see `Strategy`."""
+        gp, rows = self.subset_model()
+        if self._seen is None:
+            return gp, rows
+        if self._predictor is None:
+            valued = self._seen.valued
+            projection = on_basis(valued, gp, rows, self._size)
+            if projection is None:
+                self._predictor = gp, rows
+            else:
+                projection.threads = self._threads
+                self._predictor = projection, valued.rows
+        model, known = self._predictor
+        return model, known.copy()
 
     def record(self, seconds: float, n: int) -> None:
         """Nothing here depends on time."""
@@ -219,7 +239,7 @@ class Portfolio:
     @property
     def retained(self) -> IndexArray:
         """Indices into the history of the subset that predicts over the whole box, ascending; a copy."""
-        return self.predictor()[1]
+        return self.subset_model()[1]
 
     @property
     def n_retained(self) -> int:
@@ -229,7 +249,7 @@ class Portfolio:
     @property
     def surrogate(self) -> GaussianProcess:
         """A Gaussian process on the subset retained for the whole box, as of the last update; read only."""
-        return self.predictor()[0]
+        return self.subset_model()[0]
 
     @property
     def M(self) -> int | None:

@@ -44,6 +44,20 @@ class View:
         return int(np.argmax(self.y))
 
     @property
+    def one_each(self) -> IndexArray:
+        """Ascending indices of what stands for each point, the best and the newest; all where few are repeated."""
+        if self.standing is None:
+            return np.arange(len(self.y))
+        standing = self.standing.copy()
+        standing[[self.best, -1]] = True
+        return np.flatnonzero(standing)
+
+    @property
+    def valued(self) -> View:
+        """The part that did not fail; all of it where everything did."""
+        return self if self.failed is None or self.failed.all() else self.only(~self.failed)
+
+    @property
     def newest(self) -> int:
         """Index into the history of the newest observation, which tells one view of it from another."""
         return int(self.rows[-1])

@@ -1,0 +1,123 @@
+"""What predicts over the whole box, in units of y.
+
+Notation
+--------
+M           capacity of the retained subset
+theta       log lengthscales (d), log variance, log noise, of largest posterior density
+
+The searchers' own models will not do: their responses are warped, and those of evaluations that failed are invented.
+A retained subset is a model for the search: chosen to be surprising, it makes the function look rough, and knows M
+values. Which of several models predicts best is decided by the density they give to observations that none has seen.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from gssbo._typing import FloatArray, IndexArray
+from gssbo.map_gp import MUCH_NOISE, MapGaussianProcess
+from gssbo.portfolio.subset import residual_subset
+from gssbo.portfolio.view import View
+from gssbo.projected import ProjectedProcess
+from gssbo.responses import known_noise, standardize
+
+__all__ = ["on_basis", "on_subset"]
+
+STEPS = 25  # evaluations of a search for theta
+LEFT_OUT = 300  # observations that decide between models, at the most
+ENOUGH, SHARE = 10, 0.2  # at the least, and of all that there are at the most
+FITTED = 400  # observations that theta of a projection is fitted on
+
+
+def on_subset(
+    view: View, first: IndexArray, start: FloatArray | None, size: int
+) -> tuple[MapGaussianProcess, IndexArray]:
+    """A Gaussian process on the residual rule's choice from a view in which nothing failed, and the rows of that.
+
+    The choice is by a first model on `first`, indices into the view of what a searcher retains, with theta from a
+    search that begins at `start`: as that choice was made for warped responses, the model may predict badly in units
+    of y what it left out. Where there is noise, what has the largest residuals is the noisiest, and theta of a random
+    subset predicts better; where noise is all there is, so does that subset itself.
+    """
+    gp = _fitted(view.only(first), start)
+    pool = view.one_each
+    if len(pool) <= size:
+        return gp, view.rows[first]
+    shuffled = np.random.default_rng(0).permutation(pool)
+    random = np.sort(shuffled[:size])
+    fair = _fitted(view.only(random), start)
+    found = []
+    for model in (gp, fair):
+        chosen = pool[residual_subset(model, view.only(pool), size, view.y[pool])]
+        found.append((_fitted(view.only(chosen), model.theta_, search=model is gp), chosen))
+    if fair.noise_ > fair.variance_:  # residuals are noise
+        found.append((fair, random))
+    out = shuffled[~np.isin(shuffled, np.concatenate([chosen for _, chosen in found]))][:LEFT_OUT]
+    gp, chosen = max(found, key=lambda each: _log_density(each[0], view.only(out)))  # the first of equals
+    return gp, view.rows[chosen]
+
+
+def on_basis(view: View, gp: MapGaussianProcess, rows: IndexArray, size: int) -> ProjectedProcess | None:
+    """The view, in which nothing failed, projected on 2 M of it; None where the model `gp` of `rows` predicts better.
+
+    Theta is fitted on random observations, four times as many as are retained by default. Those that decide are not
+    among them, and the projection that is compared has not seen them.
+    """
+    shuffled = np.random.default_rng(0).permutation(view.one_each)
+    unseen = shuffled[~np.isin(view.rows[shuffled], rows)]
+    out = unseen[: min(LEFT_OUT, int(SHARE * len(shuffled)))]
+    if len(out) < ENOUGH:
+        return None
+    seen = shuffled[~np.isin(shuffled, out)]
+    model = _fitted(view.only(np.sort(seen[:FITTED])), gp.theta_)
+    without = _projected(model, view.only(np.setdiff1d(np.arange(len(view.y)), out)), 2 * size)
+    better = _log_density(without, view.only(out)) > _log_density(gp, view.only(out))
+    return _projected(model, view, 2 * size) if better else None
+
+
+def _fitted(members: View, start: FloatArray | None, *, search: bool = True) -> MapGaussianProcess:
+    """The model of responses that are not warped; theta is `start`, or the best of those from three starts."""
+    X = np.ascontiguousarray(members.X)
+    z, mean, std = standardize(members.y)
+    known = None if members.noise_std is None else known_noise(members.noise_std, std)
+    gp = MapGaussianProcess()
+    theta = start
+    if search or theta is None:
+        climb = partial(gp.most_probable, X, z, max_evaluations=STEPS, known=known)
+        found = [climb(start=start), climb(start=None), climb(start=None, noise=MUCH_NOISE)]
+        theta = max(found, key=lambda each: each[1])[0]
+    gp.set_theta(X, z, theta, known)
+    gp.y_mean_, gp.y_std_ = mean, std
+    return gp
+
+
+def _projected(model: MapGaussianProcess, view: View, size: int) -> ProjectedProcess:
+    """All of the view projected on `size` points of it that the residual rule chooses, under the model's theta."""
+    pool = view.one_each
+    if len(pool) > size:
+        pool = pool[residual_subset(model, view.only(pool), size, view.y[pool])]
+    basis = np.ascontiguousarray(view.X[pool])
+    process = ProjectedProcess(model.kernel_, model.noise_, basis, scale=(model.y_mean_, model.y_std_))
+    known = None if view.noise_std is None else known_noise(view.noise_std, model.y_std_)
+    process.observe(np.ascontiguousarray(view.X), _standardized(model, view.y), known)
+    return process
+
+
+def _log_density(model: MapGaussianProcess | ProjectedProcess, others: View) -> float:
+    """Mean log density of observations that the model does not stand on; 0 of none."""
+    if len(others.y) == 0:
+        return 0.0
+    mean, std = model.posterior(np.ascontiguousarray(others.X))
+    z = _standardized(model, others.y)
+    variance = np.maximum(std**2 + model.noise_, np.finfo(float).tiny)
+    if others.noise_std is not None:
+        variance += known_noise(others.noise_std, model.y_std_)
+    return float(-0.5 * np.mean(np.log(variance) + (z - mean) ** 2 / variance) - np.log(model.y_std_))
+
+
+def _standardized(model: MapGaussianProcess | ProjectedProcess, y: FloatArray) -> FloatArray:
+    """Responses y (n,) in the units of the model's z: halves, as they may be as large as floats go."""
+    z: FloatArray = 2.0 * ((0.5 * y - 0.5 * model.y_mean_) / model.y_std_)
+    return z

@@ -139,6 +139,33 @@ def test_slices_are_the_posterior(mixed):
         plot_slices(gssbo.Optimizer(SPACE))
 
 
+def test_slices_of_many_parameters_are_of_those_that_matter_most():
+    opt = gssbo.Optimizer([(0.0, 1.0)] * 30, n_init=8, rng=0, threads=1)
+    X = np.random.default_rng(0).random((80, 30))
+    opt.tell(X, np.sin(5 * X[:, 29]) + X[:, 26] ** 2)
+    opt.ask()
+    figure = plot_slices(opt)
+    shown = [axes.get_xlabel() for axes in figure.axes]
+    first = [tick.get_text() for tick in plot_importance(opt).axes[0].get_yticklabels()][:24]
+    assert "x[29]" in shown and shown == sorted(first, key=lambda name: int(name[2:-1]))
+    assert "6 parameters not shown" in figure.get_suptitle()
+
+
+@pytest.mark.parametrize(
+    ("ends", "labels"),
+    [((200, 5000), ["200", "1000", "5000"]), ((16, 512), ["16", "91", "512"]), ((3, 3), ["3"]), ((1, 1000), None)],
+)
+def test_ticks_of_a_logarithmic_axis_do_not_collide(ends, labels):
+    opt = gssbo.Optimizer([gssbo.Integer(*ends, log=True), (0.0, 1.0)], n_init=4, rng=0, threads=1)
+    opt.tell([[ends[0], 0.5], [ends[1], 0.2]], [1.0, 2.0])
+    figure = plot_slices(opt, [0])
+    figure.draw_without_rendering()
+    axis = figure.axes[0].xaxis
+    assert not any(tick.label1.get_visible() for tick in axis.get_minor_ticks())
+    if labels is not None:
+        assert [text.get_text() for text in axis.get_majorticklabels()] == labels
+
+
 def test_importance_is_by_the_shortest_lengthscale(mixed):
     axes = plot_importance(mixed).axes[0]
     names = [tick.get_text() for tick in axes.get_yticklabels()]
@@ -187,7 +214,13 @@ RESULT = gssbo.minimize(lambda x: x[0] ** 2, [(-1, 1)], n_evals=6, n_init=6, rng
 
 @pytest.mark.parametrize("draw", [plot_importance, plot_retained, plot_slices], ids=lambda draw: draw.__name__)
 @pytest.mark.parametrize(
-    ("given", "shown"), [(RESULT, "an OptimizeResult"), ("a.jsonl", "'a.jsonl'"), (None, "None"), ([1.0], r"\[1.0\]")]
+    ("given", "shown"),
+    [
+        (RESULT, "a result; tell .* func_vals"),
+        ("a.jsonl", "'a.jsonl'"),
+        (None, "None"),
+        ([1.0], r"\[1.0\]"),
+    ],
 )
 def test_what_is_drawn_of_an_optimizer_takes_nothing_else(draw, given, shown):
     with pytest.raises(ValueError, match=rf"^optimizer must be an Optimizer, got {shown}$"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, cast
 
 import numpy as np
@@ -60,7 +61,8 @@ def check_kind(name: str, value: Any, right: bool, accepted: str) -> None:
     """Raise a ValueError that says what is accepted and what was given, unless that is right."""
     if not right:
         # The text of a result is a table of many lines.
-        text = "an OptimizeResult" if isinstance(value, OptimizeResult) else " ".join(repr(value).split())
+        result = isinstance(value, OptimizeResult)
+        text = "a result; tell an Optimizer its x_iters and func_vals" if result else " ".join(repr(value).split())
         raise ValueError(f"{name} must be {accepted}, got {text if len(text) <= 80 else text[:77] + '...'}")
 
 
@@ -113,6 +115,11 @@ def scale_axis(axis: Any, parameter: Parameter) -> None:
     axes = axis.axes
     if isinstance(parameter, Real | Integer) and parameter.log:
         (axes.set_xscale if which == "x" else axes.set_yscale)("log")
+        axis.set_tick_params(which="minor", **{"labelbottom" if which == "x" else "labelleft": False})
+        low, high = float(parameter.low), float(parameter.high)
+        if math.floor(math.log10(high)) <= math.ceil(math.log10(low)):  # one power of ten at most
+            ticks = dict.fromkeys([low, float(f"{math.sqrt(low) * math.sqrt(high):.2g}"), high])
+            axis.set_ticks(list(ticks), [f"{tick:g}" for tick in ticks])
     if isinstance(parameter, Categorical):
         axis.set_ticks(range(len(parameter.values)), [str(value) for value in parameter.values])
     elif isinstance(parameter, Integer) and not parameter.log:

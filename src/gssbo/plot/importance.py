@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from gssbo._typing import FloatArray
+from gssbo.optimizer import Optimizer
 from gssbo.plot.canvas import BLUE, check_optimizer, label, new_figure, tidy
 
-__all__ = ["plot_importance"]
+__all__ = ["inverse_lengthscales", "plot_importance"]
 
 MOST_BARS = 40
 
@@ -46,25 +48,30 @@ def plot_importance(optimizer: Any) -> Any:
     'a'
     """
     space = check_optimizer(optimizer).space
-    scales = getattr(optimizer.surrogate, "lengthscale_", None)
-    if scales is None or np.size(scales) != space.dim:
+    found = inverse_lengthscales(optimizer)
+    if found is None:
         raise ValueError(
             "optimizer must have a GaussianProcess of the whole space that is fitted, as ask() does after the initial "
             f"design, got {optimizer.surrogate!r}"
         )
-    found = []
-    for index in range(space.n_parameters):
-        columns = np.asarray(scales)[space.unit_columns(index)]
-        found.append(float(1.0 / columns.min()) if columns.size else 0.0)
-    order = np.argsort(-np.array(found), kind="stable")[:MOST_BARS]
+    order = np.argsort(-found, kind="stable")[:MOST_BARS]
     figure = new_figure(5.6, 1.2 + 0.25 * len(order))
     axes = figure.add_subplot()
     axes.barh(range(len(order)), [found[i] for i in order], color=BLUE, height=0.7)
     axes.set_yticks(range(len(order)), [label(space, int(i)) for i in order])
-    axes.invert_yaxis()
+    axes.set_ylim(len(order) - 0.4, -0.6)
     axes.set_xlabel("1 / lengthscale, in ranges of the parameter")
     if len(order) < len(found):
         axes.set_title(f"the first {len(order)} of {len(found)}", fontsize="small", loc="right")
     tidy(axes)
     axes.grid(visible=False, axis="y")
     return figure
+
+
+def inverse_lengthscales(optimizer: Optimizer) -> FloatArray | None:
+    """Inverse lengthscale of each parameter (d,), 0 for a fixed one; None without a model of the whole space."""
+    space, scales = optimizer.space, getattr(optimizer.surrogate, "lengthscale_", None)
+    if scales is None or np.size(scales) != space.dim:
+        return None
+    of = [np.asarray(scales)[space.unit_columns(index)] for index in range(space.n_parameters)]
+    return np.array([1.0 / columns.min() if columns.size else 0.0 for columns in of])

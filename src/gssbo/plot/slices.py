@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gssbo.plot.canvas import BLUE, ORANGE, check_kind, check_optimizer, label, new_figure, numbers, scale_axis, tidy
+from gssbo.plot.importance import inverse_lengthscales
 from gssbo.plot.retained import parameter_index
 from gssbo.space import Categorical
 
@@ -26,7 +27,8 @@ def plot_slices(optimizer: Any, parameters: Sequence[int | str] | NDArray[Any] |
     optimizer : Optimizer
         That was told a value.
     parameters : sequence of int or str, optional
-        Numbers from 0, or names; default: all, the first 24 of more.
+        Numbers from 0, or names; default: all, or the 24 of the shortest lengthscales if there are more and
+        the model has been fitted, else the first 24.
     at : point, optional
         What the slices go through; default: the best point by the model.
 
@@ -53,14 +55,16 @@ def plot_slices(optimizer: Any, parameters: Sequence[int | str] | NDArray[Any] |
     ['a', 'c']
     """
     space = check_optimizer(optimizer).space
+    point = optimizer.best("model").x if at is None else at
     if parameters is None:
-        chosen = list(range(min(space.n_parameters, MOST_PANELS)))
+        weights = inverse_lengthscales(optimizer)
+        order = range(space.n_parameters) if weights is None else np.argsort(-weights, kind="stable").tolist()
+        chosen = sorted(order[:MOST_PANELS])
     else:
         given: Any = parameters.tolist() if isinstance(parameters, np.ndarray) else parameters
         several = isinstance(given, Sequence) and not isinstance(given, str | bytes) and len(given) > 0
         check_kind("parameters", given, several, "a list of numbers or names")
         chosen = [parameter_index(space, each) for each in given]
-    point = optimizer.best("model").x if at is None else at
     if point is None:
         raise ValueError("optimizer must have been told a value, got one without")
     centre, _ = space.read("at", point)

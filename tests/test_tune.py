@@ -647,6 +647,18 @@ def test_numbers_are_told_as_people_write_them(here):
     assert told == [(0.5, 3, 0.5), (0.5, 3, 2), (1.0, 3, "1."), (1.0, 3, "x")]
 
 
+def test_the_noise_of_a_value_is_told_too(here, capsys):
+    with gssbo.Optimizer({"s": (0.0, 9.0)}, journal="run.jsonl", rng=0) as opt:
+        opt.ask()
+    assert main(["tell", "run.jsonl", "s=3", "--value", "1", "--noise-std", "0.5"]) == 0
+    assert main(["tell", "run.jsonl", "--id", "0", "--value", "2", "--noise-std", "0.25"]) == 0
+    told = [entry.noise_std.tolist() for entry in read_journal("run.jsonl").entries if entry.kind == "tell"]
+    assert told == [[0.5], [0.25]]
+    with pytest.raises(SystemExit, match="2"):
+        main(["tell", "run.jsonl", "s=4", "--value", "1", "--noise-std=-1"])
+    assert "noise_std must be at least 0" in " ".join(capsys.readouterr().err.split())
+
+
 # ---- a journal as a table
 
 

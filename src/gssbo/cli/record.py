@@ -51,6 +51,7 @@ def add_commands(commands: Any) -> None:
     outcome = tell.add_mutually_exclusive_group(required=True)
     outcome.add_argument("--value", type=float, metavar="Y", help="what was observed")
     outcome.add_argument("--failed", action="store_true", help="the evaluation failed")
+    tell.add_argument("--noise-std", type=float, metavar="S", help="standard deviation of the value's noise, if known")
     add_skip_damaged(tell)
     tell.set_defaults(command=lambda options: _tell(tell, options))
 
@@ -141,9 +142,9 @@ def _tell(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
             if options.id is not None:
                 if options.point:
                     raise ValueError("the point must not be given with --id")
-                ledger.tell(id=options.id, y=value)
+                ledger.tell(id=options.id, y=value, noise_std=options.noise_std)
             else:
-                ledger.tell(_point(ledger, options.point), value)
+                ledger.tell(_point(ledger, options.point), value, noise_std=options.noise_std)
             sys.stdout.write(f"{ledger.n_told} told, best value {ledger.best_y}\n")
     except ValueError as error:
         fail(parser, error)

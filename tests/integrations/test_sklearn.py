@@ -139,6 +139,13 @@ def test_choices_may_be_anything_and_come_as_they_are():
     assert space.values({"w": 1, "s": 0})["s"] is scaler
 
 
+def test_texts_are_categories_by_name():
+    space = CandidateSpace({"kernel": np.array(["rbf", "poly"]), "weight": [None, "balanced"], "twice": ["a", "a"]})
+    assert [space.parameters[name].values for name in space.parameters] == [("rbf", "poly"), (None, "balanced"), (0, 1)]
+    point = {"kernel": "poly", "weight": None, "twice": 1}
+    assert space.values(point) == {"kernel": "poly", "weight": None, "twice": "a"}
+
+
 @pytest.mark.parametrize(
     ("space", "message"),
     [

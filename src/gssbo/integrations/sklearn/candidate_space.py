@@ -1,10 +1,11 @@
 """The candidates of a search: parameters of an estimator as scikit-learn's users write them.
 
-Lists, arrays and tuples of three numbers or more are values to choose from, as in `GridSearchCV`, and go by their place
-in the list, so they may hold anything. Pairs are intervals, as in scikit-optimize's `BayesSearchCV`, of whole numbers
-where both ends are. SciPy's distributions that say no more than an interval and its scale are that interval; the other
-continuous ones are searched in their quantiles, so that each part of the range counts as much as the distribution gives
-it. Discrete ones have steps there, where a search would take the same value again and again, and are refused.
+Lists, arrays and tuples of three numbers or more are values to choose from, as in `GridSearchCV`. Texts, booleans and
+None are categories under their own names, which pictures show; anything else goes by its place in the list. Pairs are
+intervals, as in scikit-optimize's `BayesSearchCV`, of whole numbers where both ends are. SciPy's distributions that say
+no more than an interval and its scale are that interval; the other continuous ones are searched in their quantiles, so
+that each part of the range counts as much as the distribution gives it. Discrete ones have steps there, where a search
+would take the same value again and again, and are refused.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class CandidateSpace:
     >>> space = CandidateSpace({"C": loguniform(1e-3, 1e3), "degree": (2, 5), "penalty": ["l2", None]})
     >>> space.parameters["C"], space.parameters["degree"]
     (Real(low=0.001, high=1000.0, log=True, step=None), Integer(low=2, high=5, log=False, step=1))
-    >>> space.values({"C": 1.0, "degree": 3, "penalty": 1})
+    >>> space.values({"C": 1.0, "degree": 3, "penalty": None})
     {'C': 1.0, 'degree': 3, 'penalty': None}
     """
 
@@ -72,8 +73,11 @@ class CandidateSpace:
                 if isinstance(item, np.ndarray) or (isinstance(item, list) and not _is_range(item)) or _is_values(item):
                     # Elements of an array as they are: its tolist() would turn arrays inside into lists.
                     choices = [each.item() if isinstance(each, np.generic) else each for each in item]
-                    self.parameters[name] = Categorical(tuple(range(len(item))))
-                    self._values[name] = choices.__getitem__
+                    if all(each is None or isinstance(each, str | bool) for each in choices) and _differ(choices):
+                        self.parameters[name] = Categorical(tuple(choices))
+                    else:
+                        self.parameters[name] = Categorical(tuple(range(len(item))))
+                        self._values[name] = choices.__getitem__
                 elif (interval := _parameter(name, item)) is not None:
                     self.parameters[name] = interval
                 else:
@@ -85,6 +89,10 @@ class CandidateSpace:
     def values(self, point: Mapping[str, Any]) -> dict[str, Any]:
         """The parameters to set for a point of the optimizer."""
         return {name: self._values[name](value) if name in self._values else value for name, value in point.items()}
+
+
+def _differ(choices: list[Any]) -> bool:
+    return len(set(choices)) == len(choices) > 0
 
 
 class _Quantile:

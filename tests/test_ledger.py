@@ -573,6 +573,27 @@ def test_the_queue_is_not_copied():
     assert opt.queue[0].tolist() == [0.1]
 
 
+def test_the_books_are_not_gone_through_for_each_suggestion():
+    passes = []
+
+    class Watched(dict):
+        def __iter__(self):
+            passes.append(1)
+            return super().__iter__()
+
+    ledger = Ledger(Space([(0.0, 1.0)]))
+    ledger.announce(np.linspace(0.0, 1.0, 1100)[:, None])
+    books = ledger._pending
+    books._open, books._forgotten = Watched(books._open), Watched(books._forgotten)
+    for k in range(40):
+        ledger.forget(id=k)
+    ledger.announce([0.5])
+    assert passes == []
+    ledger.tell(np.full((1001, 1), 0.5), np.zeros(1001))
+    assert len(ledger.pending) == 0 and books.n_asked == 1101
+    assert len(passes) <= 2  # one look for what was overtaken, one at what is pending
+
+
 def test_what_an_interrupted_ask_took_from_the_queue_is_put_back(monkeypatch):
     opt = Optimizer([(0.0, 1.0)], n_init=3, rng=0)
     opt.enqueue([[0.1], [0.2], [0.3], [0.4]])

@@ -318,17 +318,16 @@ class Ledger:
 
     def _pending_number(self, x: Any, id: Any) -> int:
         """Number of the pending suggestion of a point, an id, or both: the oldest of a point's."""
-        pending = self._pending
-        numbers = pending.ids
+        numbers: list[int] = []
         if isinstance(x, Suggestion):
             numbers = [check_integer("id", x.id, at_least=0)]
         elif x is not None:
             rows, _ = self.space.read("x", x)
-            numbers = pending.matches(rows[0]) if len(rows) == 1 else []
+            numbers = self._pending.matches(rows[0]) if len(rows) == 1 else []
         number = next(iter(numbers), -1) if id is None else check_integer("id", id, at_least=0)
-        if number not in pending.ids:
+        if number not in self._pending:
             raise ValueError(f"x or id must be of a pending suggestion, got {x if id is None else id!r}")
-        if number not in numbers:
+        if x is not None and number not in numbers:
             raise ValueError(f"x and id must be of the same suggestion, got {x!r} and {id!r}")
         return number
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,6 +60,10 @@ class Pending:
 
     def __len__(self) -> int:
         return len(self._open)
+
+    def __contains__(self, number: int) -> bool:
+        """Whether the suggestion of this number is pending."""
+        return number in self._open
 
     @property
     def n_asked(self) -> int:
@@ -134,19 +139,16 @@ class Pending:
 
     def withdraw(self, n_asked: int) -> None:
         """Strike out all but the first so many suggestions, half made ones too, as if they had never been."""
-        for number in [number for number in self._open if number >= n_asked]:
+        for number in range(n_asked, len(self._outcomes)):
             self._close(number)
-        for number in [number for number in self._forgotten if number >= n_asked]:
-            del self._forgotten[number]
+            self._forgotten.pop(number, None)
         del self._outcomes[n_asked:]
 
     def expire(self) -> None:
         """Forget those made a thousand observations ago: whoever asked does not tell."""
-        while self._open:
-            oldest = next(iter(self._open))
-            if self.clock - self._open[oldest][2] <= STALE:
-                break
-            self.forget(oldest)
+        # Listed first: to look for the first key of a dict again takes a step for each that was taken from before it.
+        for number in list(takewhile(lambda number: self.clock - self._open[number][2] > STALE, self._open)):
+            self.forget(number)
 
     def _close(self, number: int) -> None:
         """Take a suggestion out of the books; where Ctrl-C interrupts this, once more completes it."""

@@ -528,3 +528,23 @@ def test_a_ledger_that_could_not_be_made_lets_go_of_its_journal(tmp_path, monkey
         fresh(path)
     with continue_ledger(path) as ledger:
         assert ledger.n_told == 10
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, TimeoutError])
+def test_what_was_written_before_an_interrupt_is_told_once(tmp_path, monkeypatch, error):
+    path, append = tmp_path / "run.jsonl", Journal.append
+
+    def interrupted(self, entry):
+        append(self, entry)
+        monkeypatch.undo()
+        raise error
+
+    with fresh(path) as opt:
+        suggestion = opt.ask(ids=True)
+        monkeypatch.setattr(Journal, "append", interrupted)
+        with pytest.raises(error):
+            opt.tell(suggestion, 2.0)
+        assert (opt.n_told, len(opt.pending)) == (1, 0)
+        opt.tell(suggestion, 2.0)  # a retry, as the caller cannot know
+        opt.tell([0.25, 0.25], 3.0)
+    assert [entry.kind for entry in read_journal(path).entries] == ["ask", "tell", "tell"]

@@ -504,8 +504,9 @@ def test_what_is_better_is_settled_at_the_beginning(maximize):
     ],
 )
 @pytest.mark.parametrize("copied", [False, True])
-def test_what_ctrl_c_interrupts_is_completed(monkeypatch, step, call, times, copied):
-    """At once, or with the next call where Ctrl-C comes again."""
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, TimeoutError])
+def test_what_a_signal_interrupts_is_completed(monkeypatch, step, call, times, copied, error):
+    """At once, or with the next call where another one comes; what its handler raises makes no difference."""
     calm, hit = (Optimizer([(0.0, 1.0)], n_init=9, rng=0) for _ in range(2))
     for opt in (calm, hit):
         opt.ask(3)
@@ -516,12 +517,12 @@ def test_what_ctrl_c_interrupts_is_completed(monkeypatch, step, call, times, cop
         found = original(*arguments, **options)
         left[0] -= 1
         if left[0] >= 0:
-            raise KeyboardInterrupt
+            raise error
         return found
 
     with monkeypatch.context() as patch:
         patch.setattr(Pending, step, interrupted)
-        with pytest.raises(KeyboardInterrupt):
+        with pytest.raises(error):
             call(hit)
     if copied:
         hit = copy.deepcopy(hit)

@@ -157,18 +157,16 @@ class Ledger:
     def _commit(self, entry: Entry) -> None:
         """Write an entry to the journal, if there is one, and carry it out: both, or neither.
 
-        What Ctrl-C interrupts half way is completed first; where Ctrl-C interrupts that too, with the next call.
+        What Ctrl-C, or another signal whose handler raises, interrupts half way is completed first; where that is
+        interrupted too, with the next call.
         """
         change, written = self._change(entry), self._written
         self._owed = written, change
         try:
             self._write(entry)
             change()
-        except KeyboardInterrupt:
-            self._complete()
-            raise
         except BaseException:
-            self._owed = None
+            self._complete()
             raise
         self._owed = None
 

@@ -438,7 +438,7 @@ class Optimizer(Modelled):
         with self._lock:
             try:
                 self._keep(at_end=True)
-            except KeyboardInterrupt:
+            except BaseException:
                 self._keep(at_end=True)  # where a suggestion needs it; else none is due any more
                 raise
             finally:

@@ -173,12 +173,12 @@ class Journal:
             if self.sync:
                 os.fsync(self._descriptor)
             self._position, self._before = start + len(line), b""
-        except OSError as error:
+        except BaseException as error:
+            if self._position > start:  # it is there; what a signal's handler raises may be an OSError, too
+                raise
             self._take_back(start)
-            raise JournalError(f"{self.path} could not be written ({error}); the entry is not in it") from error
-        except BaseException:
-            if self._position == start:
-                self._take_back(start)
+            if isinstance(error, OSError):
+                raise JournalError(f"{self.path} could not be written ({error}); the entry is not in it") from error
             raise
 
     def _require_place(self, length: int) -> None:

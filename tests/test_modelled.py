@@ -1,10 +1,13 @@
 """Predictions, and the best by them."""
 
+import threading
+
 import numpy as np
 import pytest
 
 from gssbo import Optimizer
 from gssbo import reference as ref
+from gssbo.portfolio.region import Region
 from tests.optimizers import BOX, bowl, drive, fixed, quick
 
 pytestmark = pytest.mark.usefixtures("single_thread")
@@ -80,3 +83,31 @@ def test_where_all_failed_there_is_still_a_subset(method):
     opt.ask()
     assert len(opt.retained) == opt.n_retained == 8
     assert opt.result().x is None and opt.surrogate.y_train_.tolist() == [0.0] * 8
+
+
+@pytest.mark.parametrize("look", [lambda opt: opt.retained, lambda opt: opt.surrogate])
+def test_who_looks_at_a_portfolio_from_another_thread_leaves_no_older_model(monkeypatch, look):
+    opt, calm = (Optimizer([(0.0, 1.0)] * 2, n_init=4, rng=0) for _ in range(2))
+    X = np.random.default_rng(0).random((60, 2))
+    for each in (opt, calm):
+        each.tell(X[:30], X[:30].sum(axis=1))
+        each.ask()
+    begun, told, predictor = threading.Event(), threading.Event(), Region.predictor
+
+    def slow(self, view):
+        found = predictor(self, view)
+        if threading.current_thread() is watcher:
+            begun.set()
+            told.wait(0.2)
+        return found
+
+    monkeypatch.setattr(Region, "predictor", slow)
+    watcher = threading.Thread(target=look, args=(opt,))
+    watcher.start()
+    assert begun.wait(60.0)
+    for each in (opt, calm):
+        each.tell(X[30:], -X[30:].sum(axis=1))
+        each.ask()
+    told.set()
+    watcher.join()
+    assert opt.predict([[0.5, 0.5]]) == calm.predict([[0.5, 0.5]])

@@ -156,7 +156,8 @@ class Modelled(Ledger):
     @property
     def retained(self) -> IndexArray:
         """Indices into the history of the observations the surrogate was last fitted on, ascending."""
-        return self._strategy.retained
+        with self._lock:  # a portfolio chooses them now, and keeps them
+            return self._strategy.retained
 
     @property
     def n_retained(self) -> int:
@@ -177,7 +178,8 @@ class Modelled(Ledger):
     @property
     def surrogate(self) -> Surrogate:
         """The surrogate in the unit cube, on responses to be maximised, as last fitted; read only."""
-        return self._strategy.surrogate
+        with self._lock:  # as for `retained`
+            return self._strategy.surrogate
 
     # ---- how
 

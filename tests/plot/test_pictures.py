@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.optimize import LinearConstraint
 
 import gssbo
 from gssbo.exceptions import MissingDependencyError
@@ -112,6 +113,13 @@ def test_the_retained_are_drawn_where_they_are(mixed):
         plot_retained(mixed, ("lr", "z"))
     with pytest.raises(ValueError, match="empty history"):
         plot_retained(gssbo.Optimizer(SPACE))
+
+
+def test_the_best_that_is_drawn_meets_the_constraints():
+    opt = gssbo.Optimizer([(0.0, 1.0)] * 2, constraints=LinearConstraint([[1.0, 1.0]], ub=1.0), n_init=3, rng=0)
+    opt.tell([[0.9, 0.9], [0.2, 0.3], [0.4, 0.1]], [0.0, 2.0, 1.0])
+    best = plot_retained(opt).axes[0].collections[-1].get_offsets()
+    np.testing.assert_array_equal(best, [opt.best_x])
 
 
 def test_a_thinned_history_keeps_the_retained(long):

@@ -78,8 +78,7 @@ def plot_retained(optimizer: Any, parameters: Sequence[int | str] | NDArray[Any]
         across[retained], up[retained], s=22, facecolors="none", edgecolors=BLUE, linewidths=1.2,
         label=f"retained ({len(retained):,})",
     )  # fmt: skip
-    if optimizer.best_y is not None:
-        best = int(np.nanargmax(y) if optimizer.maximize else np.nanargmin(y))
+    if (best := optimizer.best_index) is not None:
         axes.scatter(
             across[best], up[best], marker="*", s=160, color=ORANGE, linewidths=0, zorder=3, label="best observed"
         )

@@ -48,7 +48,7 @@ from gssbo.methods import method_options
 from gssbo.presets import paper
 from gssbo.problems import get_problem
 from gssbo.responses import standardize
-from gssbo.selection import RULES
+from gssbo.selection.rules import DRAWING, RULES
 from gssbo.selection.subset import select
 
 Array = np.ndarray
@@ -57,7 +57,6 @@ PROBLEMS = ("eggholder2", "hartmann6")
 N_INIT = 20
 N_UNIFORM = 2_000
 DRAWS = 10
-DRAWN = ("random", "kmeans++")
 SQRT_BETA = 2.0**0.5
 ROUNDS = 5
 SPREAD = "evenly spread"
@@ -155,7 +154,7 @@ def measured(case: Case, size: int) -> dict[str, dict[str, float]]:
     gap = Gap(case)
     found = {}
     for rule in RULES:
-        draws = [gap(retained(case, rule, size, case.theta, seed)) for seed in range(DRAWS if rule in DRAWN else 1)]
+        draws = [gap(retained(case, rule, size, case.theta, seed)) for seed in range(DRAWS if rule in DRAWING else 1)]
         found[rule] = {name: float(np.mean([draw[name] for draw in draws])) for name in QUANTITIES}
     return found
 

@@ -180,8 +180,8 @@ def surroundings() -> tuple[str, dict[str, Any]]:
 @contextmanager
 def own_threads(count: int) -> Iterator[None]:
     """Give gssbo's own threads by default as many as the references' BLAS has."""
-    names = ("gssbo.box_strategy.default_threads", "gssbo._parallel.default_threads")
-    with mock.patch(names[0], lambda: count), mock.patch(names[1], lambda: count):
+    # What the default is made of: its function is held by every module that imports it.
+    with mock.patch.multiple("gssbo._parallel", usable_processors=lambda: count, MOST=count):
         yield
 
 

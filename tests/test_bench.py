@@ -12,6 +12,7 @@ pytest.importorskip("sklearn")
 pytest.importorskip("threadpoolctl")
 sys.path.insert(0, str(Path(__file__).parents[1]))  # `bench` is no part of the package
 
+import gssbo
 from bench import gate, instructions, methods_table, peers, plans, report, timing
 from bench.workloads import Disagreement, Shortfall, Target, Timed, Work, Workload, dense, gaussian_process, loop
 from bench.workloads.base import require_close, require_equal
@@ -216,6 +217,13 @@ def test_a_report_has_times_ratios_targets_and_the_machine():
     assert any(each.startswith("second: at least 1e+09x other") for each in misses)
     assert {record["blas_threads"] for record in data["records"]} == {1, 2}
     json.dumps(data)
+
+
+@pytest.mark.parametrize("count", [1, 6])
+def test_our_threads_are_as_many_as_the_references(count):
+    with report.own_threads(count):
+        portfolio, box = (gssbo.Optimizer([(0.0, 1.0)], method=method) for method in ("portfolio", "box"))
+    assert portfolio._strategy._threads == box.surrogate.threads == count
 
 
 def test_the_command_prints_a_report_and_its_status_tells_wrong_results(monkeypatch, capsys, tmp_path):

@@ -258,6 +258,12 @@ def test_the_table_shows_losses_too():
     assert "No runs" in tables.document(runs, ["p"], 200)
 
 
+def test_the_table_says_how_many_seeds_there_are_at_least_and_at_most():
+    runs = [record(problem=problem, seed=seed) for problem, n in (("p", 10), ("q", 3)) for seed in range(n)]
+    assert "Seeds: m 3-10." in tables.document(runs, ["p", "q"], 100)
+    assert "Seeds: m 3." in tables.document(runs, ["q"], 100)
+
+
 def test_the_figure_takes_the_shortest_run_that_lasts():
     runs = [record(seed=seed, n_evals=n) for seed, n in ((0, 50), (0, 300), (0, 1000), (1, 50), (1, 100))]
     runs += [record(method="other"), record(problem="other")]

@@ -39,7 +39,7 @@ def document(
     seeds = {name: sorted({len(row.cells[name].simple) for row in found if name in row.cells}) for name in names}
     parts = [
         f"### After {n_evals:,} evaluations",
-        "Seeds: " + ", ".join(f"{name} {'-'.join(map(str, {min(n), max(n)}))}" for name, n in seeds.items()) + ".",
+        "Seeds: " + ", ".join(f"{name} {_range(n)}" for name, n in seeds.items()) + ".",
         "Median simple regret (rank). Bold: first, or tied with the first (two-sided Mann-Whitney test, "
         f"p > {P_TIED:g}). Regrets below {FLOOR:g} count as found.",
         _grid(found, names, _standing),
@@ -50,6 +50,11 @@ def document(
         _grid(found, names, lambda row, name: _number(np.median(row.cells[name].seconds))),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _range(ascending: Sequence[int]) -> str:
+    first, last = ascending[0], ascending[-1]
+    return f"{first}" if first == last else f"{first}-{last}"
 
 
 def _standing(row: Row, name: str) -> str:

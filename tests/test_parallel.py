@@ -44,14 +44,27 @@ def test_fit_and_predictions_do_not_depend_on_threads():
         assert np.array_equal(a, b)
 
 
-def test_suggestions_do_not_depend_on_threads():
-    def run(threads):
-        fun = gssbo.minimize(
-            lambda x: float(np.sum((x - 0.3) ** 2)), [(0, 1)] * 3, n_evals=45, subset_size=30, threads=threads, rng=0
-        )
-        return fun.x_iters
+@pytest.mark.parametrize("method", ["box", "portfolio"])
+def test_suggestions_and_predictions_do_not_depend_on_threads(monkeypatch, method):
+    points, shares = np.random.default_rng(0).random((3001, 3)), []
 
-    assert np.array_equal(run(1), run(2))
+    def counted(tasks, threads):
+        shares.append(min(len(tasks), threads))
+        return run_all(tasks, threads)
+
+    def run(threads):
+        shares.clear()
+        opt = gssbo.Optimizer([(0, 1)] * 3, method=method, subset_size=30, threads=threads, rng=0)
+        for _ in range(45):
+            x = opt.ask()
+            opt.tell(x, float(np.sum((x - 0.3) ** 2)))
+        mean, std = opt.predict(points, return_std=True)
+        assert max(shares) == threads  # there was something to share
+        return opt.X, mean, std
+
+    monkeypatch.setattr("gssbo.regressor.run_all", counted)
+    for one, three in zip(run(1), run(3), strict=True):
+        assert np.array_equal(one, three)
 
 
 def test_threads_must_be_a_positive_integer():

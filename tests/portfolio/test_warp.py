@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
+from scipy.stats import multivariate_normal
 
-from gssbo.portfolio.warp import POWERS, slopes, warp
+from gssbo.factor import Factor
+from gssbo.portfolio.warp import POWERS, likeliest, slopes, warp
 
 
 @pytest.mark.parametrize("power", POWERS)
@@ -45,3 +47,25 @@ def test_slopes_are_those_between_close_neighbours(power):
     secant = (z[1::2] - z[::2]) / (both[1::2] - both[::2])
     assert np.allclose(slopes(both, power)[::2], secant, rtol=1e-5)
     assert not slopes(np.ones(4), power).any()
+
+
+@pytest.mark.parametrize("steep", [1.0, 4.0, 12.0])
+def test_the_likeliest_is_that_of_the_normal_density(steep):
+    """With the variance factor that makes it largest, and J for the warp; constants are left out."""
+    x = np.linspace(0.0, 1.0, 12)
+    A = np.exp(-8.0 * (x[:, None] - x) ** 2) + 0.01 * np.eye(12)
+    y = -np.exp(steep * x)
+    warped = [(power, *warp(y, power)) for power in POWERS]
+    variances = [float(z @ np.linalg.solve(A, z)) / 12 for _, z, _ in warped]
+    densities = [
+        multivariate_normal(np.zeros(12), variance * A).logpdf(z) + J
+        for variance, (_, z, J) in zip(variances, warped, strict=True)
+    ]
+    value, power, variance = likeliest(Factor(A), warped)
+    best = int(np.argmax(densities))
+    assert power == POWERS[best] and np.isclose(variance, variances[best], rtol=1e-8)
+    assert np.isclose(value, densities[best] + 6.0 * (np.log(2.0 * np.pi) + 1.0), rtol=1e-9)
+
+
+def test_where_no_likelihood_is_finite_none_is_the_likeliest():
+    assert likeliest(Factor(np.eye(2)), [(1.0, np.full(2, np.nan), 0.0)])[0] == -np.inf

@@ -30,7 +30,7 @@ from gssbo._typing import FloatArray
 from gssbo.factor import Factor
 from gssbo.kernels import Kernel
 from gssbo.portfolio.view import View
-from gssbo.portfolio.warp import warp
+from gssbo.portfolio.warp import likeliest, warp
 
 __all__ = ["Additive"]
 
@@ -191,10 +191,7 @@ def _largest_likelihood(X: FloatArray, y: FloatArray, last: _Form | None) -> _Fo
             factor = Factor(A)
         except np.linalg.LinAlgError:
             continue
-        for power, z, J in warped:
-            v = factor.whiten(z)
-            variance = float(np.mean(v * v))
-            value = -0.5 * n * np.log(max(variance, 1e-300)) - factor.half_log_determinant + J
-            if np.isfinite(value) and value > best:
-                best, found = value, _Form(lengthscale, shared, tau, power, variance)
+        value, power, variance = likeliest(factor, warped)
+        if value > best:
+            best, found = value, _Form(lengthscale, shared, tau, power, variance)
     return found

@@ -28,7 +28,7 @@ from gssbo._typing import FloatArray
 from gssbo.factor import Factor, product
 from gssbo.portfolio.ball import minimize_in_ball
 from gssbo.portfolio.view import View
-from gssbo.portfolio.warp import warp
+from gssbo.portfolio.warp import likeliest, warp
 
 __all__ = ["Trend"]
 
@@ -153,12 +153,9 @@ def _largest_likelihood(U: FloatArray, y: FloatArray) -> _Form:
                     factor = Factor(A)
                 except np.linalg.LinAlgError:
                     continue
-                for power, z, J in warped:
-                    v = factor.whiten(z)
-                    variance = float(np.mean(v * v))
-                    value = -0.5 * n * np.log(max(variance, 1e-300)) - factor.half_log_determinant + J
-                    if np.isfinite(value) and value > best:
-                        best, found = value, _Form(products, curvature, tau, power, variance)
+                value, power, variance = likeliest(factor, warped)
+                if value > best:
+                    best, found = value, _Form(products, curvature, tau, power, variance)
     return found
 
 

@@ -18,11 +18,14 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from gssbo._typing import FloatArray
+from gssbo.factor import Factor
 
-__all__ = ["POWERS", "slopes", "warp"]
+__all__ = ["POWERS", "likeliest", "slopes", "warp"]
 
 POWERS = (1.0, 0.5, 0.25, 0.0)
 
@@ -61,6 +64,29 @@ def slopes(y: FloatArray, power: float) -> FloatArray:
         return np.zeros_like(y)
     found: FloatArray = stretch / (deviation * scale)
     return found
+
+
+def likeliest(factor: Factor, warped: Iterable[tuple[float, FloatArray, float]]) -> tuple[float, float, float]:
+    """Log likelihood, power and variance factor of the likeliest of warps (power, z, J), the first of equals.
+
+    z is normal with the covariance that was factored, times the variance factor, which is profiled out. Constants are
+    left out. Where no likelihood is finite it is minus infinity, and the others are NaN.
+
+    Examples
+    --------
+    >>> y = -np.exp(np.linspace(0.0, 20.0, 9))
+    >>> value, power, variance = likeliest(Factor(np.eye(9)), [(power, *warp(y, power)) for power in POWERS])
+    >>> power, round(variance, 9)
+    (0.0, 1.0)
+    """
+    best = (-np.inf, np.nan, np.nan)
+    for power, z, J in warped:
+        v = factor.whiten(z)
+        variance = float(np.mean(v * v))
+        value = -0.5 * len(z) * np.log(max(variance, 1e-300)) - factor.half_log_determinant + J
+        if np.isfinite(value) and value > best[0]:
+            best = float(value), power, variance
+    return best
 
 
 def _gaps(y: FloatArray) -> tuple[FloatArray, float]:

@@ -56,3 +56,12 @@ def test_the_overtaken_are_forgotten_in_time(pending):
     assert pending.forgotten(late).tolist() == [9.0, 9.0]  # it may be told all the same
     pending.settle(late, 3)
     assert pending.forgotten(late) is None
+
+
+def test_the_queue_gives_what_stands_at_its_head(pending):
+    rows = [np.array([0.0, 1.0]), np.array([2.0, 3.0])]
+    pending.queue.extend(rows)
+    assert [pending.dequeue(row) for row in (rows[1], rows[0], rows[0], rows[1], rows[1])] == [
+        False, True, False, True, False,
+    ]  # fmt: skip
+    assert len(pending.queue) == 0

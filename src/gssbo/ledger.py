@@ -436,8 +436,7 @@ class Ledger:
             if entry.kind == "ask":  # as if someone else had, but for the queue
                 assert entry.rows is not None
                 for row in entry.rows:
-                    if self._pending.queue and self._pending.queue[0].tobytes() == row.tobytes():
-                        self._pending.queue.popleft()
+                    self._pending.dequeue(row)
                 entry = replace(entry, kind="announce")
             self._change(entry)()
 

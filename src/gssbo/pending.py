@@ -120,6 +120,13 @@ class Pending:
         self._by_key.setdefault(row.tobytes(), []).append(number)
         return number
 
+    def dequeue(self, row: NDArray[Any]) -> bool:
+        """Take a row from the head of the queue, where it is what stands there; return whether it is."""
+        found = bool(self.queue) and self.queue[0].tobytes() == row.tobytes()
+        if found:
+            self.queue.popleft()
+        return found
+
     def skip_to(self, number: int) -> None:
         """Let the next suggestion have this number, where those before it are lost: they count as forgotten."""
         self._outcomes += [FORGOTTEN] * (number - len(self._outcomes))

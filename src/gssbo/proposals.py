@@ -91,20 +91,7 @@ class Proposals:
         try:
             ids = self._planned(n)
             n_planned = len(ids)
-            try:
-                if len(ids) < n:
-                    self._admission.require_more()
-                    for unit in self._modelled(n - len(ids)):
-                        ids += self._enter(unit[None, :]) or self._enter(self._admission.near(unit, self._rng))
-                prefer = self._promising if len(self._history) >= self._design.size else None
-                while len(ids) < n:
-                    more = self._enter(self._admission.some(n - len(ids), self._rng, prefer=prefer))
-                    ids += more
-                    if not (more and self._admission.repeats):
-                        break
-            except (SpaceExhausted, InfeasibleError):
-                if not ids:
-                    raise
+            self._extend(ids, n)
             confirm(ids)
         except BaseException:
             if stands():
@@ -120,12 +107,11 @@ class Proposals:
     def book(self, rows: Rows) -> None:
         """Enter rows (n) as pending that were suggested before, without asking anyone where to look."""
         for row, unit in zip(rows, self._space.to_unit(rows), strict=True):
-            if self._pending.queue and self._pending.queue[0].tobytes() == row.tobytes():
-                self._pending.queue.popleft()
-            elif len(self._history) < self._design.size and self._design.n_taken < self._design.size:
-                self._design.n_taken += 1
-            else:
-                self.n_suggested += 1
+            if not self._pending.dequeue(row):
+                if len(self._history) < self._design.size and self._design.n_taken < self._design.size:
+                    self._design.n_taken += 1
+                else:
+                    self.n_suggested += 1
             self._pending.add(row, unit)
 
     def _planned(self, n: int) -> list[int]:
@@ -153,6 +139,29 @@ class Proposals:
             return self._enter(self._admission.some(1, self._rng))
         except (SpaceExhausted, InfeasibleError):
             return []
+
+    def _extend(self, ids: list[int], n: int) -> None:
+        """Add to the ids, up to n, what the strategy suggests and then what is found anywhere.
+
+        Raises
+        ------
+        SpaceExhausted, InfeasibleError
+            If there is nothing and there were no ids before.
+        """
+        try:
+            if len(ids) < n:
+                self._admission.require_more()
+                for unit in self._modelled(n - len(ids)):
+                    ids += self._enter(unit[None, :]) or self._enter(self._admission.near(unit, self._rng))
+            prefer = self._promising if len(self._history) >= self._design.size else None
+            while len(ids) < n:
+                more = self._enter(self._admission.some(n - len(ids), self._rng, prefer=prefer))
+                ids += more
+                if not (more and self._admission.repeats):
+                    break
+        except (SpaceExhausted, InfeasibleError):
+            if not ids:
+                raise
 
     def _modelled(self, n: int) -> FloatArray:
         if len(self._history) > 0:

@@ -377,6 +377,21 @@ def test_bad_queries():
         gp.sample_y([[0.1, 0.2]], 0)
     with pytest.raises(ValueError, match="theta must have shape \\(4,\\)"):
         gp.log_marginal_likelihood([0.0])
+    for theta in ("abc", ["0", "0", "0", "0"], [0.0, 1j, 0.0, 0.0], [[0.0], [0.0, 0.0]]):
+        with pytest.raises(ValueError, match=r"^theta must be an array of real numbers, got "):
+            gp.log_marginal_likelihood(theta)
+
+
+@pytest.mark.parametrize("flag", ["no", 1, np.array([True, False])], ids=repr)
+def test_what_is_asked_for_is_a_flag(flag):
+    X, y = data(10, 2)
+    gp = GaussianProcess(rng=0).fit(X, y)
+    with pytest.raises(ValueError, match=r"^return_std must be True or False, got "):
+        gp.predict(X, return_std=flag)
+    with pytest.raises(ValueError, match=r"^return_cov must be True or False, got "):
+        gp.predict(X, return_cov=flag)
+    with pytest.raises(ValueError, match=r"^eval_gradient must be True or False, got "):
+        gp.log_marginal_likelihood(eval_gradient=flag)
 
 
 @pytest.mark.parametrize("warm_start", [False, True])

@@ -286,6 +286,8 @@ def test_bad_points_to_predict_at(X):
     twin = copy.deepcopy(optimizer)
     with pytest.raises(ValueError, match=r"^X must "):
         optimizer.predict(X)
+    with pytest.raises(ValueError, match=r"^return_std must be True or False, got 'no'$"):
+        optimizer.predict([[0.5, 0.5]], return_std="no")
     np.testing.assert_array_equal(optimizer.ask(), twin.ask())
 
 

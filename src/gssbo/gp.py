@@ -25,7 +25,7 @@ import numpy as np
 from gssbo._core import _gp, _linalg, _posterior
 from gssbo._mle import Likelihood
 from gssbo._typing import ArrayLike, FloatArray, RngLike
-from gssbo._validation import as_generator, check_integer, check_matrix, check_vector
+from gssbo._validation import as_generator, check_array, check_flag, check_integer, check_matrix, check_vector
 from gssbo.kernels import KERNELS
 from gssbo.regressor import Regressor
 from gssbo.responses import unstandardize
@@ -217,10 +217,11 @@ class GaussianProcess(Regressor):
         NotFittedError
             Before `fit`.
         ValueError
-            If X has the wrong shape or is not finite, or both std and covariance are asked for.
+            If X has the wrong shape or is not finite, a flag is none, or both std and covariance are asked for.
         """
         self._require_fit()
-        if return_std and return_cov:
+        flags = check_flag("return_std", return_std), check_flag("return_cov", return_cov)
+        if all(flags):
             raise ValueError(
                 f"at most one of return_std and return_cov may be True, got {return_std!r} and {return_cov!r}"
             )
@@ -354,13 +355,21 @@ class GaussianProcess(Regressor):
         -------
         value : float, in nats; -inf where the covariance is not positive definite in doubles
         gradient : ndarray of shape (d + 2,), if `eval_gradient`
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ValueError
+            If theta is no array of such numbers, or `eval_gradient` no flag.
         """
         self._require_fit()
+        with_gradient = check_flag("eval_gradient", eval_gradient)
         d = self.X_train_.shape[1]
         if theta is None:
             parameters = self.theta_
         else:
-            parameters = np.asarray(theta, dtype=np.float64)
+            parameters = check_array("theta", theta)
             if parameters.shape != (d + 2,) or np.isnan(parameters).any():
                 raise ValueError(f"theta must have shape ({d + 2},) and no NaN, got {theta!r}")
         value, gradient = Likelihood(
@@ -368,4 +377,4 @@ class GaussianProcess(Regressor):
         )(parameters)
         if np.isnan(value):
             value, gradient = -np.inf, np.zeros(d + 2)
-        return (value, gradient) if eval_gradient else value
+        return (value, gradient) if with_gradient else value

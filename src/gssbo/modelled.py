@@ -10,7 +10,7 @@ from scipy.optimize import OptimizeResult
 
 from gssbo._result import Result
 from gssbo._typing import FloatArray, IndexArray, RngLike
-from gssbo._validation import check_choice
+from gssbo._validation import check_choice, check_flag
 from gssbo.diagnostics.trust import Trust, trust_in_space
 from gssbo.gp import GaussianProcess
 from gssbo.history import History
@@ -50,12 +50,13 @@ class Modelled(Ledger):
         Raises
         ------
         ValueError
-            If X has the wrong shape, or before anything was told.
+            If X has the wrong shape, `return_std` is no flag, or before anything was told.
         """
+        with_std = check_flag("return_std", return_std)
         rows = self.space.read_many("X", X)
         with self._lock:
             mean, std = self._current_strategy().posterior(self.space.to_unit(rows))
-        return (self._sign * mean, std) if return_std else self._sign * mean
+        return (self._sign * mean, std) if with_std else self._sign * mean
 
     def best(self, by: str = "observed") -> Best:
         """The best of the points evaluated: by the value observed there, or by what the model makes of all of them.

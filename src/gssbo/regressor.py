@@ -285,9 +285,10 @@ class Regressor(ABC):
     def predict(self, X: ArrayLike, return_std: bool = False) -> FloatArray | tuple[FloatArray, FloatArray]:
         """Posterior mean (m,) of the latent function at X (m, d), with its standard deviation; in units of y."""
         self._require_fit()
+        with_std = check_flag("return_std", return_std)
         mean, std = self.posterior(check_matrix("X", X, columns=self.X_train_.shape[1]))
         mean = unstandardize(mean, self.y_mean_, self.y_std_)
-        return (mean, unstandardize(std, 0.0, self.y_std_)) if return_std else mean
+        return (mean, unstandardize(std, 0.0, self.y_std_)) if with_std else mean
 
     def _in_parts(self, score: Callable[[int, int], None], m: int) -> None:
         """Call `score(first, last)` on parts of m candidates, one a thread."""

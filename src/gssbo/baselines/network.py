@@ -179,6 +179,7 @@ class NetworkSurrogate(ABC):
         """Posterior mean (m,) of the latent function at X (m, d), with its standard deviation; in units of y."""
         if not self.fitted:
             raise NotFittedError(f"this {type(self).__name__} is not fitted: call fit(X, y) first")
+        with_std = check_flag("return_std", return_std)
         mean, std = self.posterior(check_matrix("X", X, columns=self.X_train_.shape[1]))
         mean = unstandardize(mean, self.y_mean_, self.y_std_)
-        return (mean, unstandardize(std, 0.0, self.y_std_)) if return_std else mean
+        return (mean, unstandardize(std, 0.0, self.y_std_)) if with_std else mean

@@ -394,6 +394,16 @@ def test_what_is_asked_for_is_a_flag(flag):
         gp.log_marginal_likelihood(eval_gradient=flag)
 
 
+def test_columns_spread_over_what_bounds_of_lengthscales_can_be_multiples_of():
+    y = [1.0, 3.0, 2.0]
+    near = GaussianProcess(rng=0).fit([[0.0], [0.5], [1.0]], y).predict([[0.2]])
+    assert GaussianProcess(rng=0).fit([[0.0], [5e299], [1e300]], y).predict([[2e299]]) == pytest.approx(near, rel=1e-6)
+    with pytest.raises(
+        ValueError, match=r"^X must spread over at most 1e\+300 in each column, got -1e.308 to 1e.308 in col"
+    ):
+        GaussianProcess(rng=0).fit([[0.0, -1e308], [0.0, 1e308], [1.0, 0.0]], y)
+
+
 @pytest.mark.parametrize("warm_start", [False, True])
 def test_a_failing_search_keeps_the_last_good_hyperparameters(monkeypatch, warm_start):
     X, y = data()

@@ -128,8 +128,8 @@ class GaussianProcess(Regressor):
         Raises
         ------
         ValueError
-            If an array has the wrong shape, an entry that is not finite, or a noise that is negative; a previous fit is
-            left as it was.
+            If an array has the wrong shape, an entry that is not finite, a noise that is negative, or a column of X
+            that spreads over more than 1e300; a previous fit is left as it was.
         """
         inputs, responses, noise = self._checked(X, y, noise_std)
         factors = None

@@ -39,6 +39,7 @@ from gssbo.responses import known_noise, standardize, unstandardize, without_gap
 __all__ = ["Regressor"]
 
 SHARE = 512  # candidates below which a thread of their own does not pay
+MOST_SPREAD = 1e300  # of a column of X: bounds of its lengthscale are multiples of it
 REACH = 1.5  # in sqrt(d) times a column's spread: a lengthscale beyond it says that the parameter hardly matters
 
 
@@ -136,6 +137,13 @@ class Regressor(ABC):
         self, X: ArrayLike, y: ArrayLike, noise_std: ArrayLike | None
     ) -> tuple[FloatArray, FloatArray, FloatArray | None]:
         inputs = check_matrix("X", X)
+        low, high = inputs.min(axis=0), inputs.max(axis=0)
+        if (0.5 * high - 0.5 * low > 0.5 * MOST_SPREAD).any():
+            column = int(np.argmax(0.5 * high - 0.5 * low))
+            raise ValueError(
+                f"X must spread over at most {MOST_SPREAD} in each column, got {low[column]} to {high[column]} in "
+                f"column {column}"
+            )
         responses = check_vector("y", y, size=len(inputs))
         if self.lengthscale is not None and self.lengthscale.size not in (1, inputs.shape[1]):
             raise ValueError(

@@ -123,6 +123,18 @@ def test_functions_that_return_no_numbers(value):
         space.feasible(GRID)
 
 
+def test_values_of_several_shapes_are_each_held_to_the_bounds():
+    shapes = {1.0: 0.5, 2.0: [0.5], 3.0: [0.5, 1.5], 4.0: [[0.5, 0.5], [0.5, 0.5]], 5.0: [0.5] * 3}
+    space = Space([Integer(1, 5)], NonlinearConstraint(lambda x: shapes[x[0]], [0, 0], [1, 1]))
+    for order in ([0, 1, 2, 3], [3, 2, 1, 0], [2, 2, 0, 3]):
+        expected = [i != 2 for i in order]
+        assert space.feasible(space.at(np.array(order))).tolist() == expected
+        with pytest.raises(
+            ValueError, match=r"^constraints\[0\] must return numbers that suit its bounds, got \[0.5, "
+        ):
+            space.feasible(space.at(np.array([*order, 4])))
+
+
 @pytest.mark.parametrize(
     ("bounds", "constraint", "feasible"),
     [

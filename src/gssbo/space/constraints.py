@@ -189,6 +189,7 @@ class _Nonlinear:
             raise ValueError(f"{where} must have a callable fun, got {constraint.fun!r}")
         self._where, self._fun = where, constraint.fun
         self.lower, self.upper = _bounds(where, constraint)
+        self._shape = self.lower.shape  # of values, the last that was seen to suit the bounds
 
     def __call__(self, numbers: FloatArray, points: list[Any]) -> NDArray[np.bool_]:
         return np.array([self._meets(point) for point in points], dtype=bool)
@@ -203,7 +204,7 @@ class _Nonlinear:
 
     def _meets(self, point: Any) -> bool:
         values = self._values(point)
-        return bool(np.all((values >= self.lower) & (values <= self.upper)))
+        return bool(((values >= self.lower) & (values <= self.upper)).all())
 
     def _values(self, point: Any) -> FloatArray:
         """The function's values, of a shape that suits the bounds; it gets a point of its own to write into."""
@@ -212,7 +213,9 @@ class _Nonlinear:
             values = check_array("value", value)
             if value is None or values.size == 0:
                 raise ValueError("there is none")
-            np.broadcast_shapes(values.shape, self.lower.shape)
+            if values.shape != self._shape:
+                np.broadcast_shapes(values.shape, self.lower.shape)
+                self._shape = values.shape
         except ValueError as error:
             raise ValueError(f"{self._where} must return numbers that suit its bounds, got {value!r}") from error
         return values

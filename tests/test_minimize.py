@@ -587,6 +587,17 @@ def test_a_callback_that_answers_neither_yes_nor_no(answer):
     assert caught.value.partial_result.nfev == 1
 
 
+async def answered_later(result):
+    return None
+
+
+@pytest.mark.filterwarnings("ignore:coroutine .* was never awaited")
+@pytest.mark.parametrize("callback", [answered_later, lambda result: (yield)])
+def test_a_callback_that_would_have_to_be_awaited_or_iterated(callback):
+    with pytest.raises(ValueError, match=r"^callback must .*, got <(coroutine|generator) object .*, which nobody runs"):
+        run(callback=callback)
+
+
 def test_what_is_foreseen_of_huge_values_may_be_infinite():
     with warnings.catch_warnings():
         warnings.simplefilter("error")

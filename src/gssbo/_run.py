@@ -265,6 +265,8 @@ def _notifier(callback: Callable[..., Any] | None) -> Callable[[OptimizeResult],
             answer = callback(intermediate_result=progress) if named else callback(progress.x if point else progress)
         except StopIteration as stop:
             return str(stop) or MESSAGES[_stops.CALLBACK]
+        if inspect.isawaitable(answer) or inspect.isgenerator(answer) or inspect.isasyncgen(answer):
+            raise ValueError(f"callback must return whether to stop, or None, got {answer!r}, which nobody runs")
         try:
             return MESSAGES[_stops.CALLBACK] if answer else ""
         except Exception as error:

@@ -54,7 +54,7 @@ def test_rules_keep_the_forced_and_choose_as_many_as_asked(rule):
 class Flat:
     """A surrogate with features, for the check."""
 
-    fit_hyperparameters, threads = False, 1
+    fit_hyperparameters, fitted, threads = False, True, 1
 
     def prepare(self, dim):
         pass

@@ -32,7 +32,7 @@ from gssbo.projected import ProjectedProcess
 from gssbo.responses import known_noise, standardize, unstandardize, without_gaps
 from gssbo.retention import Retention
 from gssbo.space import Space
-from gssbo.surrogate import Predictor, Surrogate
+from gssbo.surrogate import Predictor, Surrogate, posterior_of
 from gssbo.timings import Timings
 
 __all__ = ["BoxStrategy", "default_n_candidates"]
@@ -202,7 +202,7 @@ class BoxStrategy:
     def posterior(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and standard deviation (m,) at (m, d) unit points, in units of the history's y; see `predictor`."""
         model, _ = self.predictor()
-        mean, std = model.posterior(points)
+        mean, std = posterior_of(model, points)
         return unstandardize(mean, model.y_mean_, model.y_std_), unstandardize(std, 0.0, model.y_std_)
 
     def record(self, seconds: float, n: int) -> None:
@@ -359,10 +359,14 @@ def _surrogate(template: Surrogate | None, dim: int) -> Surrogate:
     if template is None:
         # Fixed bounds: with the default ones the search box would move with the retained subset.
         return GaussianProcess(lengthscale_bounds=(5e-3, 1e3), warm_start=True, tol=1e-6)
-    verbs = ("prepare", "condition", "posterior")
-    if isinstance(template, type) or not all(callable(getattr(template, verb, None)) for verb in verbs):
+    verbs = ("prepare", "condition", "posterior", "posterior_bound")
+    missing = [verb for verb in verbs if not callable(getattr(template, verb, None))]
+    missing += [name for name in ("fitted", "fit_hyperparameters") if not hasattr(template, name)]
+    if isinstance(template, type) or missing:
+        without = "" if isinstance(template, type) else f" without {', '.join(missing)}"
         raise ValueError(
-            f"surrogate must be a GaussianProcess or another object with the methods of Surrogate, got {template!r}"
+            "surrogate must be a GaussianProcess or another object with the members of Surrogate, "
+            f"got {template!r}{without}"
         )
     surrogate = copy.deepcopy(template)
     surrogate.prepare(dim)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from gssbo._typing import FloatArray, IndexArray
 from gssbo.acquisition import Acquisition, IncreasingAcquisition
 from gssbo.fantasy import fantasize
-from gssbo.surrogate import Predictor
+from gssbo.surrogate import Predictor, posterior_bound_of, posterior_of
 
 __all__ = ["Admit", "choose"]
 
@@ -119,7 +119,7 @@ class _Field:
                 self._set(slice(None), acquisition(gp, self._candidates, self._best, self._rng))
             return
         if not self._bounded and len(self._candidates) > 2 * PROMISING:
-            bounds = acquisition.rank(*gp.posterior_bound(self._candidates), self._best)
+            bounds = acquisition.rank(*posterior_bound_of(gp, self._candidates), self._best)
             bounds += ROUNDING * np.abs(bounds)
             self._scores = np.where(np.isnan(bounds), np.inf, bounds)
         self._bounded = True
@@ -131,7 +131,7 @@ class _Field:
                 return
             if len(known) == 0 and len(some) > FIRST:
                 some = some[np.argpartition(-self._scores[some], FIRST - 1)[:FIRST]]
-            self._set(some, acquisition.rank(*gp.posterior(self._candidates[some]), self._best))
+            self._set(some, acquisition.rank(*posterior_of(gp, self._candidates[some]), self._best))
 
     def _set(self, some: IndexArray | slice, scores: FloatArray) -> None:
         self._scores[some] = np.where(np.isnan(scores), -np.inf, scores)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from gssbo._typing import FloatArray, IndexArray
-from gssbo._validation import check_choice
+from gssbo._validation import check_array, check_choice
 from gssbo.buffer import WINDOW, Buffer
 from gssbo.embedding import Embedding
 from gssbo.features import FeatureEmbedding
@@ -153,7 +153,7 @@ class Retention:
     def _embedding(self, pool: IndexArray, history: History, surrogate: Surrogate, stands: bool) -> Directions:
         X = np.ascontiguousarray(history.unit[pool])
         if isinstance(surrogate, Featured):
-            features = FeatureEmbedding(surrogate.selection_features(X))
+            features = FeatureEmbedding(_features(surrogate, X))
             if self.rule in EMBEDDED:
                 features.prepare()
             return features
@@ -185,3 +185,13 @@ class Retention:
                 cache.append(x)
         self._cache, self._cached_pool = cache, pool
         return cache
+
+
+def _features(surrogate: Featured, X: FloatArray) -> FloatArray:
+    """Its selection features as float64 (n, q): what is compiled trusts that there are n."""
+    found = check_array(f"the selection features of {surrogate!r}", surrogate.selection_features(X))
+    if found.ndim != 2 or len(found) != len(X):
+        raise ValueError(
+            f"the selection features of {surrogate!r} must have shape ({len(X)}, q), got shape {found.shape}"
+        )
+    return found

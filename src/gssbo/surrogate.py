@@ -8,14 +8,15 @@ References
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from gssbo._typing import FloatArray
+from gssbo._validation import check_vector
 from gssbo.kernels import Kernel
 
-__all__ = ["Featured", "Predictor", "Surrogate"]
+__all__ = ["Featured", "Predictor", "Surrogate", "posterior_bound_of", "posterior_of"]
 
 
 class Predictor(Protocol):
@@ -108,3 +109,34 @@ class Featured(Protocol):
     def selection_features(self, X: FloatArray) -> FloatArray:
         """Features (n, q) of observations X (n, d), as of the last `condition`."""
         ...
+
+
+def posterior_of(surrogate: Predictor, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Its `posterior` as two float64 vectors (m,), whoever wrote it.
+
+    Raises
+    ------
+    ValueError
+        If it is not that; the message names the surrogate.
+    """
+    return _two_vectors(surrogate, surrogate.posterior(points), len(points))
+
+
+def posterior_bound_of(surrogate: Predictor, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The same of its `posterior_bound`."""
+    return _two_vectors(surrogate, surrogate.posterior_bound(points), len(points))
+
+
+def _two_vectors(surrogate: Predictor, found: Any, m: int) -> tuple[FloatArray, FloatArray]:
+    if not (isinstance(found, tuple | list) and len(found) == 2):
+        raise ValueError(
+            f"the posterior of a surrogate must be a mean and a standard deviation, got {type(found).__name__} from "
+            f"{surrogate!r}"
+        )
+    if all(isinstance(each, np.ndarray) and each.dtype == float and each.shape == (m,) for each in found):
+        return found[0], found[1]  # at once: the names below take longer than a suggestion may
+    mean, std = (
+        check_vector(f"the posterior {name} of {surrogate!r}", value, size=m, finite=False)
+        for name, value in zip(("mean", "standard deviation"), found, strict=True)
+    )
+    return mean, std

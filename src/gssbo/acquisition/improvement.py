@@ -14,7 +14,7 @@ from gssbo._core import _acquire
 from gssbo._typing import FloatArray
 from gssbo._validation import check_real
 from gssbo.acquisition.pointwise import IncreasingAcquisition
-from gssbo.surrogate import Predictor
+from gssbo.surrogate import Predictor, posterior_of
 
 __all__ = ["ExpectedImprovement", "LogExpectedImprovement", "ProbabilityOfImprovement"]
 
@@ -59,7 +59,7 @@ class ExpectedImprovement(LogExpectedImprovement):
 
     def __call__(self, gp: Predictor, candidates: FloatArray, best: float, rng: np.random.Generator) -> FloatArray:
         """See `Acquisition`."""
-        mean, std = gp.posterior(candidates)
+        mean, std = posterior_of(gp, candidates)
         value = np.empty_like(mean)
         _acquire.expected_improvement(mean, std, best + self.xi, value)
         return value if value.any() else self.rank(mean, std, best)
@@ -79,7 +79,7 @@ class ProbabilityOfImprovement:
 
     def __call__(self, gp: Predictor, candidates: FloatArray, best: float, rng: np.random.Generator) -> FloatArray:
         """See `Acquisition`."""
-        mean, std = gp.posterior(candidates)
+        mean, std = posterior_of(gp, candidates)
         value = np.empty_like(mean)
         _acquire.probability_of_improvement(mean, std, best + self.xi, value)
         if not value.any():  # all underflow: the smallest shortfall in standard deviations is the likeliest

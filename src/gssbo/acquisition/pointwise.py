@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from gssbo._typing import FloatArray
-from gssbo.surrogate import Predictor
+from gssbo.surrogate import Predictor, posterior_of
 
 __all__ = ["IncreasingAcquisition"]
 
@@ -25,4 +25,4 @@ class IncreasingAcquisition(ABC):
 
     def __call__(self, gp: Predictor, candidates: FloatArray, best: float, rng: np.random.Generator) -> FloatArray:
         """See `Acquisition`."""
-        return self.rank(*gp.posterior(candidates), best)
+        return self.rank(*posterior_of(gp, candidates), best)

@@ -172,10 +172,9 @@ def test_minimize_takes_a_method():
 
 
 def test_thompson_sampling_needs_the_exact_process():
-    optimizer = gssbo.Optimizer([(0.0, 1.0)], method="vecchia", acquisition="thompson", acquisition_options=None)
-    optimizer.tell(np.linspace(0, 1, 21)[:, None], np.arange(21.0))
+    """Which is said before anything is evaluated, not after the initial design."""
     with pytest.raises(ValueError, match=r"^acquisition 'thompson' needs a GaussianProcess as surrogate, got Vecchia"):
-        optimizer.ask()
+        gssbo.Optimizer([(0.0, 1.0)], method="vecchia", acquisition="thompson", acquisition_options=None)
 
 
 def test_nothing_of_a_method_is_imported_before_it_is_asked_for(tmp_path):

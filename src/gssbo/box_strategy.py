@@ -23,7 +23,7 @@ from gssbo._keywords import hint, keywords_of
 from gssbo._parallel import default_threads
 from gssbo._typing import FloatArray, IndexArray
 from gssbo._validation import check_choice, check_integer
-from gssbo.acquisition import ACQUISITIONS, Acquisition
+from gssbo.acquisition import ACQUISITIONS, Acquisition, ThompsonSampling
 from gssbo.choice import Admit, choose
 from gssbo.fantasy import fantasize
 from gssbo.gp import GaussianProcess
@@ -130,6 +130,8 @@ class BoxStrategy:
         )
         self._surrogate = _surrogate(surrogate, space.dim)
         retention.check(self._surrogate)
+        if isinstance(self._acquisition, ThompsonSampling):
+            self._acquisition.check(self._surrogate)
         if self._projects:
             _check_projectable(self._surrogate, acquisition)
         self._surrogate.threads = (

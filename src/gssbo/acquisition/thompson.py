@@ -55,16 +55,15 @@ class ThompsonSampling:
     def __init__(self, n_features: int = 1024) -> None:
         self.n_features = check_integer("n_features", n_features, at_least=1)
 
-    def __call__(self, gp: Predictor, candidates: FloatArray, best: float, rng: np.random.Generator) -> FloatArray:
-        """See `Acquisition`.
+    def check(self, surrogate: Predictor) -> GaussianProcess:
+        """Return the surrogate; a ValueError unless it is a GaussianProcess, as a draw takes its kernel and factor."""
+        if not isinstance(surrogate, GaussianProcess):
+            raise ValueError(f"acquisition 'thompson' needs a GaussianProcess as surrogate, got {surrogate!r}")
+        return surrogate
 
-        Raises
-        ------
-        ValueError
-            If the surrogate is not a GaussianProcess: a draw takes its kernel and its factor.
-        """
-        if not isinstance(gp, GaussianProcess):
-            raise ValueError(f"acquisition 'thompson' needs a GaussianProcess as surrogate, got {gp!r}")
+    def __call__(self, gp: Predictor, candidates: FloatArray, best: float, rng: np.random.Generator) -> FloatArray:
+        """See `Acquisition`."""
+        gp = self.check(gp)
         q, d = self.n_features, candidates.shape[1]
         degrees = DEGREES[gp.kernel_.name]
         frequencies = rng.standard_normal((q, d))

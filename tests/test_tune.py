@@ -258,7 +258,7 @@ def test_values_on_a_logarithmic_axis(here, monkeypatch, maximize, options, labe
         (True, ["--log"], "--log must come with --optimum"),
         (False, ["--optimum", "1"], "got 1 where the best told is -2"),
         (True, ["--optimum", "3"], "got 3 where the best told is 4"),
-        (False, ["--optimum=-inf"], "--optimum must be finite, got -inf"),
+        (False, ["--optimum", "-inf"], "--optimum must be finite, got -inf"),
         (False, ["--optimum", "nan"], "--optimum must be finite, got nan"),
     ],
 )
@@ -268,6 +268,16 @@ def test_what_a_logarithm_does_not_take_is_refused(here, capsys, maximize, optio
     with pytest.raises(SystemExit):
         main(["plot", "run.jsonl", "--out", "run.svg", *options])
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["-1e-3", "-2.5E+05", "-.5", "-1"])
+def test_negative_numbers_need_no_equals_sign(here, text):
+    with gssbo.Optimizer({"x": (0.0, 1.0)}, journal="run.jsonl") as opt:
+        opt.enqueue({"x": 0.25})
+        opt.ask()
+    assert main(["tell", "run.jsonl", "--id", "0", "--value", text]) == 0
+    assert main(["tell", "run.jsonl", "x=0.5", f"--value={text}"]) == 0
+    assert read_ledger("run.jsonl").y.tolist() == [float(text)] * 2
 
 
 def test_a_logarithm_has_something_to_show(here, capsys):

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 
 from gssbo.cli import export, info, listings, record, run, tune
+from gssbo.cli.arguments import joined
 
 __all__ = ["main"]
 
@@ -28,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for module in (tune, record, export, run, listings, info):
         module.add_commands(commands)
-    options = parser.parse_args(arguments)
+    options = parser.parse_args(joined(sys.argv[1:] if arguments is None else arguments))
     try:
         code: int = options.command(options)
         sys.stdout.flush()

@@ -1,10 +1,11 @@
-"""Numbers on the command line, checked by the parser: a wrong one is an error that names its option."""
+"""Numbers on the command line, read by the parser: a wrong one is an error that names its option."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 
-__all__ = ["natural", "positive", "subset_size"]
+__all__ = ["joined", "natural", "positive", "subset_size"]
 
 
 def positive(text: str) -> int:
@@ -58,6 +59,32 @@ def subset_size(text: str) -> int | str:
         return positive(text)
     except argparse.ArgumentTypeError as error:
         raise argparse.ArgumentTypeError(f"{error}; or 'dynamic'") from None
+
+
+def joined(arguments: Iterable[str]) -> list[str]:
+    """Arguments with negative numbers joined to their options: argparse takes `-1e-3` and `-inf` for options, too.
+
+    Examples
+    --------
+    >>> joined(["tell", "run.jsonl", "--value", "-1e-3", "--id", "3"])
+    ['tell', 'run.jsonl', '--value=-1e-3', '--id', '3']
+    """
+    found: list[str] = []
+    for word in arguments:
+        before = found[-1] if found else ""
+        if len(before) > 2 and before.startswith("--") and "=" not in before and _is_negative(word):
+            found[-1] = f"{before}={word}"
+        else:
+            found.append(word)
+    return found
+
+
+def _is_negative(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return text.startswith("-")
 
 
 def _integer(text: str, *, at_least: int) -> int:

@@ -25,6 +25,8 @@ import gssbo  # noqa: E402
 from gssbo.integrations.sklearn import GaussianProcessRegressor, GSSBOSearchCV  # noqa: E402
 from gssbo.integrations.sklearn.candidate_space import CandidateSpace  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures("single_thread")
+
 QUICK = {"n_init": 4, "threads": 1}
 IRIS = load_iris(return_X_y=True)
 

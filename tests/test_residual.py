@@ -90,10 +90,10 @@ def test_sign_of_the_responses_does_not_matter():
 @pytest.mark.parametrize("rule", NAMES)
 def test_large_pool_where_predictions_fail(rule, kernel):
     """Beyond a chunk of columns, with more forced members than a block; noise alternates in the responses."""
-    X, z = make_pool(1100, 2, seed=3)
+    X, z = make_pool(600, 2, seed=3)
     z = ref.standardise(z + 0.3 * np.random.default_rng(4).standard_normal(len(z)))[0]
     theta = np.log([0.1, 0.15, 1.2, 1e-2])
-    forced = np.random.default_rng(5).permutation(1100)[:37].tolist()
+    forced = np.random.default_rng(5).permutation(600)[:37].tolist()
     assert chosen_by(rule, X, z, theta, 110, forced, kernel) == expected_by(rule, X, z, theta, 110, forced, kernel)
 
 
@@ -103,9 +103,10 @@ def test_edges_of_strips_and_chunks(rule, n):
     for d, f in ((1, 0), (5, 1)):
         X, z = make_pool(n, d, seed=n)
         theta = log_theta(d, lengthscale=0.15)
-        for size in {f + 1, (n + f) // 2, min(n - 1, 60)} - set(range(f + 1)):
-            forced = list(range(n - f, n))
-            assert chosen_by(rule, X, z, theta, size, forced) == expected_by(rule, X, z, theta, size, forced)
+        sizes, forced = {f + 1, min((n + f) // 2, 67), min(n - 1, 60)} - set(range(f + 1)), list(range(n - f, n))
+        expected = expected_by(rule, X, z, theta, max(sizes, default=f), forced)  # smaller ones begin alike
+        for size in sizes:
+            assert chosen_by(rule, X, z, theta, size, forced) == expected[:size]
 
 
 @settings(max_examples=60, deadline=None)

@@ -65,11 +65,11 @@ def drive(opt, n):
     [
         {},
         {"method": "portfolio"},
-        {"rule": "residual", "subset_size": 25},
-        {"rule": "random", "subset_size": 25},
-        {"refit": 5, "subset_size": 25},
-        {"refit": "frozen", "subset_size": 25, "acquisition": "log_ei"},
-        {"subset_size": 25, "acquisition": "thompson", "n_candidates": 200},
+        {"rule": "residual", "subset_size": 17},
+        {"rule": "random", "subset_size": 17},
+        {"refit": 5, "subset_size": 17},
+        {"refit": "frozen", "subset_size": 17, "acquisition": "log_ei"},
+        {"subset_size": 17, "acquisition": "thompson", "n_candidates": 200},
         {"method": "turbo"},
         {"method": "hesbo"},
         {"method": "mini-meta", "duplicates": "allow"},
@@ -80,10 +80,10 @@ def drive(opt, n):
 def test_a_broken_off_run_goes_on_as_if_it_had_not_been(tmp_path, often, repeated, options):
     space = {**MIXED, "c": [0.0, 1.0, 2.0]} if "constraints" in options else MIXED
     with gssbo.Optimizer(space, n_init=8, rng=3, **options) as opt:
-        whole = drive(opt, 22)
+        whole = drive(opt, 15)
     path = tmp_path / "run.jsonl"
     seen = []
-    for seed, part in ((3, 2), (None, 10), (3, 10)):  # within the design, before and after the subset is full
+    for seed, part in ((3, 2), (None, 6), (3, 7)):  # within the design, before and after the subset is full
         with gssbo.Optimizer(space, n_init=8, rng=seed, journal=path, **options) as opt:
             seen += drive(opt, part)
             mean, std = opt.predict(seen[:5], return_std=True)
@@ -91,8 +91,8 @@ def test_a_broken_off_run_goes_on_as_if_it_had_not_been(tmp_path, often, repeate
             again = opt.predict(seen[:5], return_std=True)
         np.testing.assert_array_equal([mean, std], again)
     assert seen == whole
-    # Taken up five times, with 4, 4, 24, 24 and 44 suggestions; those of a design are no reason for a snapshot.
-    assert repeated[0] == (4 + 4 if often else 4 + 4 + 24 + 24 + 44)
+    # Taken up five times, with 4, 4, 16, 16 and 30 suggestions; those of a design are no reason for a snapshot.
+    assert repeated[0] == (4 + 4 if often else 4 + 4 + 16 + 16 + 30)
 
 
 def test_the_dynamic_size_goes_by_the_recorded_times(tmp_path):

@@ -13,7 +13,7 @@ from tests.partitions import CLOSE, Case, at_most, cases, same
 pytestmark = pytest.mark.usefixtures("single_thread")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(cases)
 def test_residual_bridge(case):
     gap = case.gap()
@@ -26,7 +26,7 @@ def test_residual_bridge(case):
     assert gap.score_norm == pytest.approx(np.linalg.norm(gap.discarded_scores), rel=1e-14)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(cases, st.floats(0.0, 10.0))
 def test_bounds_hold(case, beta):
     gap = case.gap()
@@ -51,7 +51,7 @@ def test_bounds_hold(case, beta):
     assert np.all(np.abs(ucb) <= bounds.ucb + 3 * slack + 1e-4 * reach)  # std of nearly nothing, by subtraction
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(cases)
 def test_bounds_are_their_formulas(case):
     gap, blocks = case.gap(), case.blocks()
@@ -73,7 +73,7 @@ def test_bounds_are_their_formulas(case):
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(cases)
 def test_uniform_bounds_hold_everywhere(case):
     gap = case.gap(candidates=case.Q[:5])

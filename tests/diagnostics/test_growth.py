@@ -13,7 +13,7 @@ from tests.partitions import Case, cases, same
 pytestmark = pytest.mark.usefixtures("single_thread")
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(cases)
 def test_growth_against_every_size(case):
     order = np.random.default_rng(0).permutation(case.R)

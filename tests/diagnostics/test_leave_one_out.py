@@ -11,7 +11,7 @@ from tests.partitions import CLOSE, Case, cases, same
 pytestmark = pytest.mark.usefixtures("single_thread")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(cases)
 def test_leave_one_out_against_leaving_one_out(case):
     found = case.leave_one_out()

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("single_thread")
 # ---- theorem 5.1
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(cases)
 def test_blocks_are_their_definitions(case):
     gap, blocks = case.gap(), case.blocks()
@@ -32,7 +32,7 @@ def test_blocks_are_their_definitions(case):
     assert gap.noise == case.noise and gap.jitter == 0.0
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(cases)
 def test_gaps_are_differences_of_dense_posteriors(case):
     """Means to 1e-8 of the largest mean, variances to 1e-8 of the prior's, standard deviations to the root of that."""
@@ -54,7 +54,7 @@ def test_gaps_are_differences_of_dense_posteriors(case):
     same(gap.ucb_gap(case.Q, beta=3.0), found.mean_gap - np.sqrt(3.0) * (found.subset_std - found.std), size, 1e-7)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(cases)
 def test_gaps_are_quadratic_forms_in_the_inverse_of_s(case):
     """c_U' S^-1 r_U and c_U' S^-1 c_U from explicit blocks, to 1e-8 of the largest gap."""

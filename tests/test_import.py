@@ -3,7 +3,6 @@
 Every check of a side effect runs in an interpreter of its own, started outside the source folder.
 """
 
-import doctest
 import importlib.metadata
 import inspect
 import json
@@ -116,13 +115,3 @@ def test_public_name_is_documented(name: str) -> None:
             and not inspect.getdoc(getattr(public, member))
         ]
         assert silent == [], f"gssbo.{name} has members without a docstring"
-
-
-@pytest.mark.parametrize("name", public_names())
-def test_public_examples_run(name: str) -> None:
-    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-    runner = doctest.DocTestRunner(verbose=False, optionflags=flags)
-    complaints: list[str] = []
-    for example in doctest.DocTestFinder().find(getattr(gssbo, name), name):
-        runner.run(example, out=complaints.append)
-    assert not complaints, "".join(complaints)

@@ -27,7 +27,7 @@ def random_pool(seed):
     """A pool, hyperparameters, a size and a forced set; sizes, dimensions, noise and duplicates vary."""
     rng = np.random.default_rng(seed)
     d = 1 if seed % 10 == 0 else 50 if seed % 10 == 1 else int(rng.integers(1, 51))
-    n = 600 if seed % 25 == 0 else int(np.exp(rng.uniform(np.log(4), np.log(600))))
+    n = 300 if seed % 25 == 0 else int(np.exp(rng.uniform(np.log(4), np.log(300))))
     size = n if seed % 17 == 0 else int(rng.integers(2, min(n, 80) + 1))
     X = rng.random((n, d))
     if seed % 3 == 0:  # every fourth point stands somewhere twice
@@ -52,7 +52,7 @@ def test_rules_by_name():
 
 def test_random_pools_cover_what_they_should():
     pools = [random_pool(seed) for seed in range(N_POOLS)]
-    assert {len(pool[0]) for pool in pools} >= {600}
+    assert {len(pool[0]) for pool in pools} >= {300}
     assert {pool[0].shape[1] for pool in pools} >= {1, 50}
     assert {pool[5] for pool in pools} == set(KERNELS)
     assert sum(len(pool[4]) == 0 for pool in pools) >= 30

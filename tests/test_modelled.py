@@ -7,7 +7,11 @@ import pytest
 
 from gssbo import Optimizer
 from gssbo import reference as ref
+from gssbo.history import History
+from gssbo.kernels import Kernel
+from gssbo.modelled import _given_own
 from gssbo.portfolio.region import Region
+from gssbo.projected import ProjectedProcess
 from tests.optimizers import BOX, bowl, drive, fixed, quick
 
 pytestmark = pytest.mark.usefixtures("single_thread")
@@ -111,3 +115,25 @@ def test_who_looks_at_a_portfolio_from_another_thread_leaves_no_older_model(monk
     told.set()
     watcher.join()
     assert opt.predict([[0.5, 0.5]]) == calm.predict([[0.5, 0.5]])
+
+
+def test_what_was_observed_at_a_point_is_added_to_a_projection_as_by_the_dense_formula():
+    """Prior covariance Q, and on the diagonal k, where Q = K_.Z K_ZZ^-1 K_Z.; Z the basis (Snelson and Ghahramani)."""
+    rng = np.random.default_rng(0)
+    X, noise, kernel = rng.random((50, 2)), 0.05, Kernel("matern52", np.array([0.3, 0.6]), 1.5)
+    z, known = np.sin(6 * X).sum(axis=1), rng.choice([0.0, 0.4], 50)
+    process = ProjectedProcess(kernel, noise, X[:12].copy(), scale=(3.0, 2.0))
+    process.observe(X[:40].copy(), z[:40], process.unexplained(X[:40]) ** 2 + known[:40])
+    history = History(2)
+    history.append(X, X, 3.0 + 2.0 * z, 2.0 * np.sqrt(known))
+    mean, std = process.posterior(X)
+    found = _given_own(process, np.arange(40), history, 3.0 + 2.0 * mean, 2.0 * std)
+
+    Q = kernel(X, X[:12]) @ np.linalg.solve(kernel(X[:12]), kernel(X[:12], X))
+    prior = Q + np.diag(1.5 - np.diag(Q))
+    for i, (value, deviation) in enumerate(zip(*found, strict=True)):
+        rows = np.unique(np.append(np.arange(40), i))  # what was projected, and what was observed there
+        K = prior[np.ix_(rows, rows)] + np.diag(noise + known[rows])
+        k = prior[i, rows]
+        assert value == pytest.approx(3.0 + 2.0 * k @ np.linalg.solve(K, z[rows]), abs=1e-6)
+        assert deviation == pytest.approx(2.0 * np.sqrt(1.5 - k @ np.linalg.solve(K, k)), abs=1e-6)

@@ -215,5 +215,6 @@ def _given_own(
         total += known_noise(history.noise_std, model.y_std_)
     gain = np.divide(own**2, total, out=np.zeros(len(own)), where=total > 0.0)
     change = 2.0 * (gain * (0.5 * history.y - 0.5 * mean))
-    left = np.maximum((std / model.y_std_) ** 2 - gain * own**2, 0.0)
+    shared = np.maximum((std / model.y_std_) ** 2 - own**2, 0.0)
+    left = own**2 * (1.0 - gain) + shared * (1.0 - gain) ** 2
     return np.where(gain > 0.0, mean + change, mean), np.where(gain > 0.0, model.y_std_ * np.sqrt(left), std)

@@ -8,6 +8,10 @@ theta       log lengthscales (d), log variance, log noise, of largest posterior 
 The searchers' own models will not do: their responses are warped, and those of evaluations that failed are invented.
 A retained subset is a model for the search: chosen to be surprising, it makes the function look rough, and knows M
 values. Which of several models predicts best is decided by the density they give to observations that none has seen.
+
+References
+----------
+1. Snelson and Ghahramani, Sparse Gaussian processes using pseudo-inputs, NeurIPS 2005.
 """
 
 from __future__ import annotations
@@ -51,7 +55,8 @@ def on_subset(
     found = []
     for model in (gp, fair):
         chosen = pool[residual_subset(model, view.only(pool), size, view.y[pool])]
-        found.append((_fitted(view.only(chosen), model.theta_, search=model is gp), chosen))
+        members = view.only(chosen)
+        found.append((_fitted(members, gp.theta_) if model is gp else _conditioned(members, fair.theta_), chosen))
     if fair.noise_ > fair.variance_:  # residuals are noise
         found.append((fair, random))
     out = shuffled[~np.isin(shuffled, np.concatenate([chosen for _, chosen in found]))][:LEFT_OUT]
@@ -62,8 +67,8 @@ def on_subset(
 def on_basis(view: View, gp: MapGaussianProcess, rows: IndexArray, size: int) -> ProjectedProcess | None:
     """The view, in which nothing failed, projected on 2 M of it; None where the model `gp` of `rows` predicts better.
 
-    Theta is fitted on random observations, four times as many as are retained by default. Those that decide are not
-    among them, and the projection that is compared has not seen them.
+    Thetas are fitted on random observations. Those that decide between them, and with `gp`, are not among these, and
+    the projections that are compared have not seen them.
     """
     shuffled = np.random.default_rng(0).permutation(view.one_each)
     unseen = shuffled[~np.isin(view.rows[shuffled], rows)]
@@ -71,37 +76,60 @@ def on_basis(view: View, gp: MapGaussianProcess, rows: IndexArray, size: int) ->
     if len(out) < ENOUGH:
         return None
     seen = shuffled[~np.isin(shuffled, out)]
-    model = _fitted(view.only(np.sort(seen[:FITTED])), gp.theta_)
-    without = _projected(model, view.only(np.setdiff1d(np.arange(len(view.y)), out)), 2 * size)
-    better = _log_density(without, view.only(out)) > _log_density(gp, view.only(out))
-    return _projected(model, view, 2 * size) if better else None
+    members, known = view.only(np.sort(seen[:FITTED])), view.only(np.setdiff1d(np.arange(len(view.y)), out))
+    best, found = _log_density(gp, view.only(out)), None
+    for theta, _ in _climbs(members, gp.theta_):
+        model = _conditioned(members, theta)
+        density = _log_density(_projected(model, known, 2 * size), view.only(out))
+        if density > best:
+            best, found = density, model
+    return None if found is None else _projected(found, view, 2 * size)
 
 
-def _fitted(members: View, start: FloatArray | None, *, search: bool = True) -> MapGaussianProcess:
-    """The model of responses that are not warped; theta is `start`, or the best of those from three starts."""
-    X = np.ascontiguousarray(members.X)
-    z, mean, std = standardize(members.y)
-    known = None if members.noise_std is None else known_noise(members.noise_std, std)
+def _fitted(members: View, start: FloatArray | None) -> MapGaussianProcess:
+    """The model of responses that are not warped, under the most probable of the thetas found."""
+    theta, _ = max(_climbs(members, start), key=lambda each: each[1])
+    return _conditioned(members, theta)
+
+
+def _climbs(members: View, start: FloatArray | None) -> list[tuple[FloatArray, float]]:
+    """Thetas found from `start` and from the prior's centre with little and with much noise; log densities."""
+    X, z, _, known = _data(members)
+    climb = partial(MapGaussianProcess().most_probable, X, z, max_evaluations=STEPS, known=known)
+    return [climb(start=start), climb(start=None), climb(start=None, noise=MUCH_NOISE)]
+
+
+def _conditioned(members: View, theta: FloatArray) -> MapGaussianProcess:
+    X, z, (mean, std), known = _data(members)
     gp = MapGaussianProcess()
-    theta = start
-    if search or theta is None:
-        climb = partial(gp.most_probable, X, z, max_evaluations=STEPS, known=known)
-        found = [climb(start=start), climb(start=None), climb(start=None, noise=MUCH_NOISE)]
-        theta = max(found, key=lambda each: each[1])[0]
     gp.set_theta(X, z, theta, known)
     gp.y_mean_, gp.y_std_ = mean, std
     return gp
 
 
+def _data(members: View) -> tuple[FloatArray, FloatArray, tuple[float, float], FloatArray | None]:
+    """X, standardised responses, what they were standardised by, known noise variances."""
+    z, mean, std = standardize(members.y)
+    known = None if members.noise_std is None else known_noise(members.noise_std, std)
+    return np.ascontiguousarray(members.X), z, (mean, std), known
+
+
 def _projected(model: MapGaussianProcess, view: View, size: int) -> ProjectedProcess:
-    """All of the view projected on `size` points of it that the residual rule chooses, under the model's theta."""
+    """All of the view projected on `size` points of it that the residual rule chooses, under the model's theta.
+
+    What the basis does not span of an observation is noise to all others, as in [1]: without it the many observations
+    that are not in the basis would bend the mean at those that are, and be sure of it.
+    """
     pool = view.one_each
     if len(pool) > size:
         pool = pool[residual_subset(model, view.only(pool), size, view.y[pool])]
     basis = np.ascontiguousarray(view.X[pool])
     process = ProjectedProcess(model.kernel_, model.noise_, basis, scale=(model.y_mean_, model.y_std_))
-    known = None if view.noise_std is None else known_noise(view.noise_std, model.y_std_)
-    process.observe(np.ascontiguousarray(view.X), _standardized(model, view.y), known)
+    X = np.ascontiguousarray(view.X)
+    noise = process.unexplained(X) ** 2
+    if view.noise_std is not None:
+        noise += known_noise(view.noise_std, model.y_std_)
+    process.observe(X, _standardized(model, view.y), noise)
     return process
 
 

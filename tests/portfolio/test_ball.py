@@ -48,3 +48,17 @@ def test_stays_in_the_box_and_uses_it():
 def test_without_a_slope_a_convex_form_stays_where_it_is():
     u, decrease = minimize_in_ball(np.zeros(3), np.eye(3), 1.0, -np.ones(3), np.ones(3))
     assert np.abs(u).max() < 1e-100 and decrease >= 0.0
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_diagonal_form_is_the_full_one_to_the_bit(seed):
+    rng = np.random.default_rng(seed)
+    d = int(rng.integers(1, 60))
+    g = rng.standard_normal(d) * 10.0 ** rng.uniform(-3.0, 3.0)
+    diagonal = rng.standard_normal(d) if seed % 2 else 10.0 ** rng.uniform(-3.0, 3.0, d)
+    low, high = -rng.uniform(0.01, 2.0, d), rng.uniform(0.01, 2.0, d)
+    for radius in (0.1, 1.0, 30.0):
+        u, decrease = minimize_in_ball(g, diagonal, radius, low, high)
+        full, expected = minimize_in_ball(g, np.diag(diagonal), radius, low, high)
+        np.testing.assert_array_equal(u, full)
+        assert decrease == expected

@@ -2,7 +2,7 @@
 
 Notation
 --------
-q(u)        g.u + u' H u / 2
+q(u)        g.u + u' H u / 2; H (d, d), or its diagonal (d,) where the rest of it is zero
 R           radius of the ball
 low, high   faces of the box, low <= 0 <= high (d,)
 lam         multiplier of the ball: (H + lam I) u = -g, H + lam I positive definite, lam = 0 inside the ball
@@ -47,33 +47,32 @@ def minimize_in_ball(
         left = radius * radius - float((u[fixed] ** 2).sum())
         if not free.any() or left <= 0.0:
             break
-        slope = g[free] + (H[np.ix_(free, fixed)] * u[fixed]).sum(axis=1)
-        u[free] = _on_sphere(slope, H[np.ix_(free, free)], float(np.sqrt(left)))
+        if H.ndim == 1:
+            u[free] = _on_sphere(g[free], H[free], float(np.sqrt(left)))
+        else:
+            slope = g[free] + (H[np.ix_(free, fixed)] * u[fixed]).sum(axis=1)
+            u[free] = _on_sphere(slope, H[np.ix_(free, free)], float(np.sqrt(left)))
         out = free & ((u < low) | (u > high))
         if not out.any():
             break
         u[out] = np.clip(u[out], low[out], high[out])
         free &= ~out
     u = np.clip(u, low, high)
-    Hu = (H * u).sum(axis=1)
+    Hu = H * u if H.ndim == 1 else (H * u).sum(axis=1)
     return u, -float((g * u).sum() + 0.5 * (u * Hu).sum())
 
 
 def _on_sphere(g: FloatArray, H: FloatArray, radius: float) -> FloatArray:
     """Minimiser of q in the ball: lam by halving its interval, on a logarithmic scale."""
-    size = float(np.abs(H).sum(axis=1).max())  # at least the spectral radius
+    rows = np.abs(H) if H.ndim == 1 else np.abs(H).sum(axis=1)
+    size = float(rows.max())  # at least the spectral radius
     steep = float(np.sqrt((g * g).sum()))
     if not steep > 0.0:
         g, steep = np.full(len(g), 1e-300), 1e-300 * len(g)
 
     def step(lam: float) -> FloatArray | None:
-        A = H.copy()
-        A[np.diag_indices(len(g))] += lam
-        try:
-            u = -Factor(A).solve(g)
-        except np.linalg.LinAlgError:
-            return None
-        return u if float((u * u).sum()) <= radius * radius else None
+        u = _shifted_solution(H, lam, g)
+        return None if u is None or not float((u * u).sum()) <= radius * radius else u
 
     inside = step(0.0)
     if inside is not None:
@@ -93,3 +92,20 @@ def _on_sphere(g: FloatArray, H: FloatArray, radius: float) -> FloatArray:
             if float((trial * trial).sum()) > 0.98 * radius * radius:
                 break
     return best
+
+
+def _shifted_solution(H: FloatArray, lam: float, g: FloatArray) -> FloatArray | None:
+    """The u of (H + lam I) u = -g; None where the matrix is not positive definite in doubles."""
+    if H.ndim == 1:
+        pivots = H + lam
+        if not ((pivots > 0.0) & np.isfinite(pivots)).all():
+            return None
+        inverse = 1.0 / np.sqrt(pivots)  # the bits of the factor's solution
+        u: FloatArray = -(g * inverse * inverse)
+        return u
+    A = H.copy()
+    A[np.diag_indices(len(g))] += lam
+    try:
+        return -Factor(A).solve(g)
+    except np.linalg.LinAlgError:
+        return None

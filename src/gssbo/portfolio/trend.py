@@ -160,7 +160,10 @@ def _largest_likelihood(U: FloatArray, y: FloatArray) -> _Form:
 
 
 def _draw(fit: _Fit, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-    """Gradient and Hessian at u = 0 of a draw from the posterior: a prior draw, corrected by what it misses."""
+    """Gradient (d,) and Hessian (d, d), or its diagonal (d,) without products, at u = 0 of a draw from the posterior.
+
+    A prior draw, corrected by what it misses.
+    """
     form, U = fit.form, fit.U
     n, d = U.shape
     std = np.sqrt(form.variance)
@@ -178,4 +181,4 @@ def _draw(fit: _Fit, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
     g = slope + (U * a[:, None]).sum(axis=0) / d
     if form.products:
         return g, 2.0 * bend + form.curvature / d * product(U * a[:, None], U)
-    return g, np.diag(2.0 * (squares + form.curvature * (U * U * a[:, None]).sum(axis=0) / d))
+    return g, 2.0 * (squares + form.curvature * (U * U * a[:, None]).sum(axis=0) / d)

@@ -5,7 +5,7 @@ import pytest
 
 from gssbo import Optimizer
 from gssbo.map_gp import MapGaussianProcess
-from gssbo.portfolio.prediction import on_basis
+from gssbo.portfolio.prediction import _conditioned, on_basis
 from gssbo.portfolio.view import View
 from gssbo.problems import get_problem
 from gssbo.projected import ProjectedProcess
@@ -97,3 +97,14 @@ def test_predictions_move_nothing():
                 optimizer.best("model")
             points.append(x)
     np.testing.assert_array_equal(points[:6], points[6:])
+
+
+def test_far_from_where_a_search_crowds_it_returns_to_what_is_usual():
+    """By generalised least squares; the average of all is near what the crowd has."""
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.random((20, 6)), 0.5 + 0.01 * rng.standard_normal((280, 6))])
+    y = np.append(5.0 + 0.1 * rng.standard_normal(20), 0.1 * rng.standard_normal(280))
+    seen = View(X, y, np.zeros(300, dtype=np.intp), np.arange(300))
+    gp = _conditioned(seen, np.log([*[0.1] * 6, 1.0, 0.01]))
+    mean, _ = gp.posterior(np.array([[0.0] * 6, [1.0] * 6]))
+    np.testing.assert_allclose(gp.y_mean_ + gp.y_std_ * mean, 4.7, atol=0.2)

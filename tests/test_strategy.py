@@ -30,16 +30,19 @@ def test_a_strategy_has_every_member(method):
         "update": lambda: strategy.update(history),
         "suggest": lambda: strategy.suggest(history, history.unit[:0], 2, lambda U: np.ones(len(U), dtype=bool)),
         "posterior": lambda: strategy.posterior(history.unit[:3]),
+        "predict": lambda: strategy.predict(history.unit[:3]),
         "predictor": strategy.predictor,
+        "subset_model": strategy.subset_model,
         "record": lambda: strategy.record(0.1, len(history)),
         **{name: lambda name=name: getattr(strategy, name) for name in ("retained", "surrogate", "M", "switched_at")},
     }
     assert set(called) == {name for name in vars(Strategy) if not name.startswith("_")}
     found = {name: call() for name, call in called.items()}
     assert found["place"].shape == found["suggest"].shape == (2, 4)
-    model, rows = found["predictor"]
-    assert model.fitted and len(rows) > 0 and set(rows) <= set(range(12))
-    np.testing.assert_array_equal(np.sort(rows), rows)
+    assert found["subset_model"][0].fitted
+    for _, rows in (found["predictor"], found["subset_model"]):
+        assert len(rows) > 0 and set(rows) <= set(range(12))
+        np.testing.assert_array_equal(np.sort(rows), rows)
     result = opt.result()
     assert result.x_model is not None and np.isfinite(result.fun_model)
     try:

@@ -55,7 +55,7 @@ class Modelled(Ledger):
         with_std = check_flag("return_std", return_std)
         rows = self.space.read_many("X", X)
         with self._lock:
-            mean, std = self._current_strategy().posterior(self.space.to_unit(rows))
+            mean, std = self._current_strategy().predict(self.space.to_unit(rows))
         return (self._sign * mean, std) if with_std else self._sign * mean
 
     def best(self, by: str = "observed") -> Best:
@@ -83,7 +83,7 @@ class Modelled(Ledger):
             model, seen = strategy.predictor()
             if len(seen) == 0:  # everything told lies outside the part of the space that is searched
                 return Best(None, None, None)
-            mean, std = strategy.posterior(history.unit)
+            mean, std = strategy.predict(history.unit)
             if isinstance(model, (GaussianProcess, ProjectedProcess)):
                 mean, std = _given_own(model, seen, history, mean, std)
             eligible = ~np.isnan(history.y)

@@ -63,12 +63,16 @@ class Strategy(Protocol):
     def posterior(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and standard deviation (m,) of the latent function at (m, D) unit points, in units of the history's y.
 
-        As of the last `update`; noise is not included.
+        As of the last `update`; noise is not included. For suggestions: no slower than these.
         """
         ...
 
+    def predict(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The same by the `predictor`, for those who ask: that, or something that is better and takes longer."""
+        ...
+
     def predictor(self) -> tuple[Predictor, IndexArray]:
-        """The model whose posterior that is, and indices into the history of what it has seen, ascending; copies.
+        """The model that predicts, and indices into the history of what it has seen, ascending; copies.
 
         Evaluations that failed are not among them, but where all did.
         """

@@ -130,6 +130,10 @@ class SubspaceStrategy:
             raise ValueError("nothing was told in the subspace searched: there is no model to predict with")
         return self._inner.posterior(self._coordinates(points)[0])
 
+    def predict(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The same."""
+        return self.posterior(points)
+
     def predictor(self) -> tuple[Predictor, IndexArray]:
         """The model in the subspace, and indices into the history of what it has seen.
 

@@ -128,3 +128,15 @@ def test_first_hyperparameters_of_bulk_data_come_from_forced_and_evenly_spaced_o
     expected = ref.bulk_indices(200, 10, np.array([0, 1, 2, 3, 4, 199]))
     np.testing.assert_array_equal(members[0], optimizer.space.to_unit(optimizer.X)[expected])
     assert len(members) == 2
+
+
+@pytest.mark.parametrize("pool", ["auto", 15])
+def test_of_repeats_what_is_retained_is_of_the_pool(pool):
+    """The best, and what stands for its point, are retained from wherever they are in the history."""
+    optimizer = quick(pool=pool, posterior="projected", duplicates="allow")
+    X = np.random.default_rng(0).uniform(0.0, 3.0, (30, 2))[np.arange(150) % 30]
+    y = np.where(np.arange(150) == 7, 1.0, np.nan)
+    optimizer.tell(X, y)
+    optimizer.ask()
+    assert 7 in optimizer.retained
+    assert optimizer.best("model").y == pytest.approx(1.0)

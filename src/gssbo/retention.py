@@ -112,6 +112,7 @@ class Retention:
         representatives = history.representatives
         if representatives is not None:
             forced, pool = self._distinct_first(history, forced, representatives)
+            self.pool = np.union1d(self.pool, pool)
             if len(pool) <= self._size:
                 self._retained = pool
                 return pool

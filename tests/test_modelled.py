@@ -137,3 +137,15 @@ def test_what_was_observed_at_a_point_is_added_to_a_projection_as_by_the_dense_f
         k = prior[i, rows]
         assert value == pytest.approx(3.0 + 2.0 * k @ np.linalg.solve(K, z[rows]), abs=1e-6)
         assert deviation == pytest.approx(2.0 * np.sqrt(1.5 - k @ np.linalg.solve(K, k)), abs=1e-6)
+
+
+@pytest.mark.parametrize("options", [{}, {"method": "box", "posterior": "projected"}])
+@pytest.mark.filterwarnings("error")
+def test_the_best_of_responses_as_large_as_floats_go(options):
+    """Means and deviations elsewhere are beyond doubles."""
+    X = np.random.default_rng(0).random((60, 2))
+    opt = Optimizer([(0.0, 1.0)] * 2, rng=0, **{"subset_size": 30, **options})
+    opt.tell(X, np.where(X.sum(axis=1) > 0.8, 1.7e308, -1.7e308))
+    best = opt.best("model")
+    assert best.x.sum() < 0.8 and best.y < -1e308 and best.std >= 0.0
+    assert opt.result().fun_model == best.y

@@ -18,12 +18,14 @@ from gssbo.ledger import Ledger
 from gssbo.portfolio import Portfolio
 from gssbo.projected import ProjectedProcess
 from gssbo.proposals import Proposals
-from gssbo.responses import known_noise
+from gssbo.responses import known_noise, unstandardize
 from gssbo.strategy import Strategy
 from gssbo.surrogate import Surrogate
 from gssbo.timings import Timings
 
 __all__ = ["Best", "Modelled"]
+
+MOST = np.finfo(np.float64).max
 
 
 class Best(NamedTuple):
@@ -207,14 +209,16 @@ def _given_own(
     at its point; one that was projected about what the basis does not span, which is its point's own; one of an exact
     model tells nothing new, nor does one that failed.
     """
-    own = std / model.y_std_  # in units of it, as responses may be as large as floats go
+    # Doubles only, the deviation in units of the model: responses, and what is foreseen, may be as large as floats go.
+    half, whole = 0.5 * np.clip(mean, -MOST, MOST), np.minimum(std, MOST) / model.y_std_
+    own = whole.copy()
     own[seen] = model.unexplained(history.unit[seen]) if isinstance(model, ProjectedProcess) else 0.0
     own[np.isnan(history.y)] = 0.0
     total = own**2 + model.noise_
     if history.noise_std is not None:
         total += known_noise(history.noise_std, model.y_std_)
     gain = np.divide(own**2, total, out=np.zeros(len(own)), where=total > 0.0)
-    change = 2.0 * (gain * (0.5 * history.y - 0.5 * mean))
-    shared = np.maximum((std / model.y_std_) ** 2 - own**2, 0.0)
-    left = own**2 * (1.0 - gain) + shared * (1.0 - gain) ** 2
-    return np.where(gain > 0.0, mean + change, mean), np.where(gain > 0.0, model.y_std_ * np.sqrt(left), std)
+    informed = 2.0 * (half + gain * (0.5 * history.y - half))
+    left = own**2 * (1.0 - gain) + np.maximum(whole**2 - own**2, 0.0) * (1.0 - gain) ** 2
+    spread = unstandardize(np.sqrt(left), 0.0, model.y_std_)
+    return np.where(gain > 0.0, informed, mean), np.where(gain > 0.0, spread, std)

@@ -108,3 +108,14 @@ def test_far_from_where_a_search_crowds_it_returns_to_what_is_usual():
     gp = _conditioned(seen, np.log([*[0.1] * 6, 1.0, 0.01]))
     mean, _ = gp.posterior(np.array([[0.0] * 6, [1.0] * 6]))
     np.testing.assert_allclose(gp.y_mean_ + gp.y_std_ * mean, 4.7, atol=0.2)
+
+
+@pytest.mark.parametrize("spike", [1e300, -1.7e308])
+@pytest.mark.filterwarnings("error")
+def test_one_response_may_be_beyond_what_models_of_the_others_hold_possible(spike):
+    seen = view(600)
+    seen.y[:] *= 1e-300
+    seen.y[300] = spike
+    gp = _conditioned(seen.only(np.arange(100)), np.log([0.5, 0.5, 1.0, 1e-4]))
+    process = on_basis(seen, gp, np.arange(100), 50)
+    assert process is None or np.isfinite(process.posterior(seen.X)).all()

@@ -35,6 +35,7 @@ LEFT_OUT = 300  # observations that decide between models, at the most
 ENOUGH, SHARE = 10, 0.2  # at the least, and of all that there are at the most
 MEAN_VARIANCE = 10.0  # of the prior of the constant mean, in squared units of z
 FITTED = 400  # observations that theta of a projection is fitted on
+FAR = 1e100  # standard deviations beyond which a response is no farther
 
 
 def on_subset(
@@ -153,10 +154,12 @@ def _log_density(model: MapGaussianProcess | ProjectedProcess, others: View) -> 
     variance = np.maximum(std**2 + model.noise_, np.finfo(float).tiny)
     if others.noise_std is not None:
         variance += known_noise(others.noise_std, model.y_std_)
-    return float(-0.5 * np.mean(np.log(variance) + (z - mean) ** 2 / variance) - np.log(model.y_std_))
+    with np.errstate(over="ignore"):  # minus infinity of what the model holds impossible
+        return float(-0.5 * np.mean(np.log(variance) + (z - mean) ** 2 / variance) - np.log(model.y_std_))
 
 
 def _standardized(model: MapGaussianProcess | ProjectedProcess, y: FloatArray) -> FloatArray:
-    """Responses y (n,) in the units of the model's z: halves, as they may be as large as floats go."""
-    z: FloatArray = 2.0 * ((0.5 * y - 0.5 * model.y_mean_) / model.y_std_)
-    return z
+    """Responses y (n,) in the units of the model's z: halves, and limits, as they may be as large as floats go."""
+    with np.errstate(over="ignore"):
+        z: FloatArray = 2.0 * ((0.5 * y - 0.5 * model.y_mean_) / model.y_std_)
+    return np.clip(z, -FAR, FAR)

@@ -5,7 +5,8 @@ import pytest
 
 from gssbo import Optimizer
 from gssbo.map_gp import MapGaussianProcess
-from gssbo.portfolio.prediction import _conditioned, on_basis
+from gssbo.portfolio import prediction
+from gssbo.portfolio.prediction import _conditioned, _log_density, _projected, on_basis
 from gssbo.portfolio.view import View
 from gssbo.problems import get_problem
 from gssbo.projected import ProjectedProcess
@@ -119,3 +120,26 @@ def test_one_response_may_be_beyond_what_models_of_the_others_hold_possible(spik
     gp = _conditioned(seen.only(np.arange(100)), np.log([0.5, 0.5, 1.0, 1e-4]))
     process = on_basis(seen, gp, np.arange(100), 50)
     assert process is None or np.isfinite(process.posterior(seen.X)).all()
+
+
+@pytest.mark.filterwarnings("error")
+def test_points_that_decide_are_unseen_in_repeats_too(monkeypatch):
+    """A projection that has seen repeats of the points that decide would predict them for nothing."""
+    once = view(60)
+    rows = np.tile(np.arange(60), 10)
+    seen = View(
+        once.X[rows], once.y[rows], np.zeros(600, dtype=np.intp), np.arange(600), standing=np.arange(600) >= 540
+    )
+    compared = []
+    monkeypatch.setattr(
+        prediction, "_projected", lambda model, known, size: compared.append(known) or _projected(model, known, size)
+    )
+    monkeypatch.setattr(
+        prediction, "_log_density", lambda model, others: compared.append(others) or _log_density(model, others)
+    )
+    gp = _conditioned(seen.only(np.arange(20)), np.log([0.5, 0.5, 1.0, 1e-4]))
+    on_basis(seen, gp, np.arange(20), 50)
+    out, known = compared[0], compared[1]
+    assert len(out.y) >= 10
+    for others in (known, seen.only(np.arange(20))):
+        assert not {x.tobytes() for x in out.X} & {x.tobytes() for x in others.X}

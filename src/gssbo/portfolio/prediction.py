@@ -71,15 +71,16 @@ def on_basis(view: View, gp: MapGaussianProcess, rows: IndexArray, size: int) ->
     """The view, in which nothing failed, projected on 2 M of it; None where the model `gp` of `rows` predicts better.
 
     Thetas are fitted on random observations. Those that decide between them, and with `gp`, are not among these, and
-    the projections that are compared have not seen them.
+    none of the models that are compared has seen their points.
     """
     shuffled = np.random.default_rng(0).permutation(view.one_each)
-    unseen = shuffled[~np.isin(view.rows[shuffled], rows)]
+    point = np.unique(view.X, axis=0, return_inverse=True)[1].ravel()
+    unseen = shuffled[~np.isin(point[shuffled], point[np.isin(view.rows, rows)])]
     out = unseen[: min(LEFT_OUT, int(SHARE * len(shuffled)))]
     if len(out) < ENOUGH:
         return None
-    seen = shuffled[~np.isin(shuffled, out)]
-    members, known = view.only(np.sort(seen[:FITTED])), view.only(np.setdiff1d(np.arange(len(view.y)), out))
+    held = np.isin(point, point[out])
+    members, known = view.only(np.sort(shuffled[~held[shuffled]][:FITTED])), view.only(~held)
     best, found = _log_density(gp, view.only(out)), None
     for theta, _ in _climbs(members, gp.theta_):
         model = _conditioned(members, theta)

@@ -107,8 +107,8 @@ class Modelled(Ledger):
         Raises
         ------
         ValueError
-            If an argument is out of its range, before anything was told that did not fail, or if the surrogate is not
-            a GaussianProcess of the whole space.
+            If an argument is out of its range, before anything was told that did not fail, if all that is retained
+            failed, or if the surrogate is not a GaussianProcess of the whole space.
 
         Examples
         --------

@@ -213,6 +213,14 @@ def test_failed_evaluations_are_left_out(method):
     assert found.largest_gap < 3.0 * clean.diagnostics().largest_gap
 
 
+def test_diagnosing_where_all_that_is_retained_failed():
+    optimizer = Optimizer([(0.0, 1.0)], subset_size=10, n_init=3, rule="vector", pool=10, rng=0)
+    X = np.linspace(0.0, 1.0, 40)[:, None]
+    optimizer.tell(X, np.where((X[:, 0] > 0.2) & (X[:, 0] < 0.7), X[:, 0], np.nan))
+    with pytest.raises(ValueError, match="the retained subset must hold a value, got 10 observations without one"):
+        optimizer.diagnostics()
+
+
 def test_diagnosing_too_early_or_wrongly():
     opt = Optimizer([(0.0, 1.0)])
     with pytest.raises(ValueError, match="at least one observation that did not fail is needed"):

@@ -260,11 +260,13 @@ def trust_in_space(
     Raises
     ------
     ValueError
-        If an argument is out of its range, nothing has a value, or the model is one of a subspace.
+        If an argument is out of its range, nothing or nothing retained has a value, or the model is one of a subspace.
     """
     valued = np.flatnonzero(~np.isnan(history.y))
     if len(valued) == 0:
         raise ValueError(f"the history must hold a value, got {len(history)} observations without one")
+    if np.isnan(history.y[retained]).any():
+        raise ValueError(f"the retained subset must hold a value, got {len(retained)} observations without one")
     if not (model.fitted and np.array_equal(model.X_train_, history.unit[retained])):
         raise ValueError(f"diagnostics are of a model of the whole space, got one of a subspace: {model!r}")
     if candidates is None:

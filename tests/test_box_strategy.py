@@ -334,7 +334,7 @@ def test_projected_predictions_leave_failures_out():
             "^posterior must be 'exact' with a surrogate other",
         ),
         ({"fit_on": 0}, "^fit_on must be at least 1, got 0"),
-        ({"fit_on": "all"}, "^fit_on must be one of 'retained', 'spread', got 'all'"),
+        ({"fit_on": "all"}, "^fit_on must be 'retained', 'spread' or an integer, got 'all'"),
     ],
 )
 def test_what_a_posterior_cannot_go_with_is_refused(options, message):

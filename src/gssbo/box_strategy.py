@@ -337,7 +337,9 @@ def _condition(surrogate: Surrogate, rows: _Rows, *, optimize: bool, rng: np.ran
 
 def _fit_on(given: int | str) -> int | str:
     if isinstance(given, str):
-        return check_choice("fit_on", given, ("retained", "spread"))
+        if given not in ("retained", "spread"):
+            raise ValueError(f"fit_on must be 'retained', 'spread' or an integer, got {given!r}")
+        return given
     return check_integer("fit_on", given, at_least=1)
 
 

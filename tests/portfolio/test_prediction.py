@@ -143,3 +143,16 @@ def test_points_that_decide_are_unseen_in_repeats_too(monkeypatch):
     assert len(out.y) >= 10
     for others in (known, seen.only(np.arange(20))):
         assert not {x.tobytes() for x in out.X} & {x.tobytes() for x in others.X}
+
+
+def test_a_point_whose_newest_evaluation_failed_is_stood_for_by_the_one_before():
+    once = view(50)
+    rows, failed = np.tile(np.arange(50), 3), np.arange(150) >= 110
+    seen = View(
+        once.X[rows], once.y[rows], np.zeros(150, dtype=np.intp), np.arange(150), failed=failed,
+        standing=np.arange(150) >= 100,
+    )  # fmt: skip
+    valued = seen.valued
+    assert len({x.tobytes() for x in valued.X[valued.one_each]}) == 50
+    assert valued.standing.sum() == 50 and valued.rows[valued.standing].tolist() == list(range(60, 110))
+    assert seen.standing.sum() == 50  # as it was

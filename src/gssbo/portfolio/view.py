@@ -54,8 +54,14 @@ class View:
 
     @property
     def valued(self) -> View:
-        """The part that did not fail; all of it where everything did."""
-        return self if self.failed is None or self.failed.all() else self.only(~self.failed)
+        """The part that did not fail; all of it where everything did. The newest of that stands for each point."""
+        if self.failed is None or self.failed.all():
+            return self
+        part = self.only(~self.failed)
+        if part.standing is not None:
+            part.standing[:] = False
+            part.standing[-1 - np.unique(part.X[::-1], axis=0, return_index=True)[1]] = True
+        return part
 
     @property
     def newest(self) -> int:

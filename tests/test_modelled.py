@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import pytest
 
-from gssbo import Optimizer
+from gssbo import GaussianProcess, Optimizer
 from gssbo import reference as ref
 from gssbo.history import History
 from gssbo.kernels import Kernel
@@ -149,3 +149,31 @@ def test_the_best_of_responses_as_large_as_floats_go(options):
     best = opt.best("model")
     assert best.x.sum() < 0.8 and best.y < -1e308 and best.std >= 0.0
     assert opt.result().fun_model == best.y
+
+
+def test_repeats_of_a_point_tell_about_the_same():
+    """As an exact process that had seen them, too."""
+    X = np.array([[0.1], [0.5], [0.9], [0.3], [0.3], [0.3], [0.7]])
+    y, noise_std = np.array([0.0, 1.0, 0.5, 3.0, -1.0, np.nan, 0.2]), np.array([0.0, 0.0, 0.0, 0.2, 0.4, 0.0, 0.0])
+    gp = GaussianProcess(lengthscale=0.4, noise=0.1, fit_hyperparameters=False, normalize_y=False)
+    gp.fit(X[:3], y[:3])
+    history = History(1)
+    history.append(X, X, y, noise_std)
+    mean, std = _given_own(gp, np.arange(3), history, *gp.predict(X, return_std=True))
+    gp.fit(X[:5], y[:5], noise_std=noise_std[:5])
+    expected_mean, expected_std = gp.predict(X[3:4], return_std=True)
+    np.testing.assert_allclose(mean[3:6], expected_mean[0], rtol=1e-9)
+    np.testing.assert_allclose(std[3:6], expected_std[0], rtol=1e-9)
+
+
+def test_the_luckiest_of_many_repeats_is_not_the_best_by_the_model():
+    rng = np.random.default_rng(0)
+    points = rng.random((30, 2))
+    X = np.repeat(points, 20, axis=0)
+    optimizer = Optimizer([(0.0, 1.0)] * 2, rng=0, n_init=5)
+    y = np.array([bowl(4.0 * x) for x in X]) + rng.standard_normal(600)
+    optimizer.tell(X, y)
+    best = optimizer.best("model")
+    truth = [bowl(4.0 * x) for x in points]
+    assert bowl(4.0 * best.x) <= np.sort(truth)[1]
+    assert best.y == pytest.approx(bowl(4.0 * best.x), abs=0.6)

@@ -26,6 +26,7 @@ from gssbo.timings import Timings
 __all__ = ["Best", "Modelled"]
 
 MOST = np.finfo(np.float64).max
+SMALLEST = 1e-290  # noise variance, in squared units of a model, that can be divided by
 
 
 class Best(NamedTuple):
@@ -207,18 +208,38 @@ def _given_own(
 
     From those without it, in units of y. An observation that the model has not seen tells about all that is not known
     at its point; one that was projected about what the basis does not span, which is its point's own; one of an exact
-    model tells nothing new, nor does one that failed.
+    model tells nothing new, nor does one that failed. Repeats of a point tell about the same.
     """
     # Doubles only, the deviation in units of the model: responses, and what is foreseen, may be as large as floats go.
     half, whole = 0.5 * np.clip(mean, -MOST, MOST), np.minimum(std, MOST) / model.y_std_
     own = whole.copy()
     own[seen] = model.unexplained(history.unit[seen]) if isinstance(model, ProjectedProcess) else 0.0
     own[np.isnan(history.y)] = 0.0
-    total = own**2 + model.noise_
+    noise = np.full(len(own), model.noise_)
     if history.noise_std is not None:
-        total += known_noise(history.noise_std, model.y_std_)
+        noise += known_noise(history.noise_std, model.y_std_)
+    value = 0.5 * np.where(own > 0.0, history.y, 0.0)
+    if history.n_distinct < len(history):
+        own, noise, value = _one_a_point(history, own, noise, value)
+    total = own**2 + noise
     gain = np.divide(own**2, total, out=np.zeros(len(own)), where=total > 0.0)
-    informed = 2.0 * (half + gain * (0.5 * history.y - half))
+    informed = 2.0 * (half + gain * (value - half))
     left = own**2 * (1.0 - gain) + np.maximum(whole**2 - own**2, 0.0) * (1.0 - gain) ** 2
     spread = unstandardize(np.sqrt(left), 0.0, model.y_std_)
     return np.where(gain > 0.0, informed, mean), np.where(gain > 0.0, spread, std)
+
+
+def _one_a_point(
+    history: History, own: FloatArray, noise: FloatArray, value: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """For each observation (n,) what all those at its point tell together: their average, with the noise of that."""
+    _, point = np.unique(history.unit, axis=0, return_inverse=True)
+    point = point.reshape(-1)  # NumPy 2.0.0 gives it another dimension
+    weight = np.where(own > 0.0, 1.0 / np.maximum(noise, SMALLEST), 0.0)
+    total, average, largest = np.zeros((3, int(point.max()) + 1))
+    np.add.at(total, point, weight)
+    share = np.divide(weight, total[point], out=np.zeros(len(own)), where=weight > 0.0)
+    np.add.at(average, point, share * value)
+    np.maximum.at(largest, point, own)
+    averaged = np.divide(1.0, total, out=np.full(len(total), np.inf), where=total > 0.0)
+    return largest[point], averaged[point], average[point]

@@ -36,7 +36,7 @@ def test_every_method_is_checked(name):
         stem = module.rpartition(".")[2]
         assert (Path(__file__).parent / "baselines" / f"test_{stem}.py").exists()
     else:
-        assert name in BY_REFERENCE or name == "gp-ucb"
+        assert name in BY_REFERENCE or name in ("gp-ucb", "gssbo-residual-projected")
 
 
 @pytest.mark.parametrize("name", BY_REFERENCE)
@@ -79,6 +79,33 @@ def test_gp_ucb_suggests_what_scikit_learn_makes_of_the_whole_history(n):
     # And no better hyperparameters from theirs: the likelihood is theirs, and at a maximum of it.
     free = GaussianProcessRegressor(kernel, n_restarts_optimizer=0).fit(theirs.X_train_, theirs.y_train_)
     assert free.log_marginal_likelihood_value_ <= model.log_marginal_likelihood_value_ + 1e-3
+
+
+@pytest.mark.parametrize("n", [60, 150])
+def test_a_projection_suggests_what_the_dense_formula_does(n):
+    """Among all points of a grid: the largest mean + sqrt(2) std with Q = K_.Z K_ZZ^-1 K_Z., Z what is retained."""
+    rng = np.random.default_rng(n)
+    gp = GaussianProcess(lengthscale=[0.2, 0.3], noise=0.02, fit_hyperparameters=False)
+    options = {"method": "gssbo-residual-projected", "subset_size": 25, "surrogate": gp, "rng": 0}
+    optimizer = gssbo.Optimizer([range(40)] * 2, **options)
+    X = np.column_stack(np.divmod(rng.permutation(1600)[:n], 40))
+    y = np.sin(X[:, 0] / 6) + 0.05 * X[:, 1] + 0.1 * rng.standard_normal(n)
+    optimizer.tell(X.tolist(), y)
+    suggestion = optimizer.ask()
+    space = optimizer.space
+    rows = space.at(np.arange(1600))
+    grid, told = space.to_unit(rows), space.to_unit(space.read_many("X", X.tolist()))
+    Z, z, theta = told[optimizer.retained], (y.mean() - y) / y.std(), np.log([0.2, 0.3, 1.0, 0.02])
+
+    def Q(A, B):
+        inner = np.linalg.solve(ref.kernel_matrix(Z, Z, theta), ref.kernel_matrix(Z, B, theta))
+        return ref.kernel_matrix(A, Z, theta) @ inner
+
+    weights = np.linalg.solve(Q(told, told) + 0.02 * np.eye(n), Q(told, grid))
+    mean, variance = weights.T @ z, 1.0 - np.einsum("ij,ij->j", Q(told, grid), weights)
+    points, known = space.show(rows), X.tolist()
+    scores = np.where([list(x) in known for x in points], -np.inf, mean + np.sqrt(2.0 * np.maximum(variance, 0.0)))
+    assert suggestion == points[np.argmax(scores)]
 
 
 @pytest.mark.parametrize("seed", range(5))

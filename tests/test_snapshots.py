@@ -393,9 +393,19 @@ def test_what_is_wrong_under_a_right_seal_changes_nothing(spoil):
     np.testing.assert_array_equal(opt.ask(), other.ask())
 
 
-@pytest.mark.parametrize("method", ["box", "portfolio", "lr-first", "mini-meta", "vecchia", "rembo", "hesbo", "turbo"])
-def test_all_methods_are_brought_back_without_asking(tmp_path, soon, monkeypatch, method):
-    path, options = tmp_path / "run.jsonl", {"method": method, "n_init": 5, "rng": 0}
+@pytest.mark.parametrize(
+    "options",
+    [
+        *(
+            {"method": name}
+            for name in ("box", "portfolio", "lr-first", "mini-meta", "vecchia", "rembo", "hesbo", "turbo")
+        ),
+        {"subset_size": 8, "rule": "residual", "posterior": "projected"},
+    ],
+    ids=lambda options: options.get("method", "projected"),
+)
+def test_all_methods_are_brought_back_without_asking(tmp_path, soon, monkeypatch, options):
+    path, options = tmp_path / "run.jsonl", {**options, "n_init": 5, "rng": 0}
     with gssbo.Optimizer(BOX, journal=path, **options) as opt, gssbo.Optimizer(BOX, **options) as whole:
         run(opt, 12)
         run(whole, 12)

@@ -29,7 +29,7 @@ from gssbo.fantasy import fantasize
 from gssbo.gp import GaussianProcess
 from gssbo.history import History
 from gssbo.projected import ProjectedProcess
-from gssbo.responses import known_noise, standardize, unstandardize, without_gaps
+from gssbo.responses import unstandardize
 from gssbo.retention import Retention
 from gssbo.space import Space
 from gssbo.surrogate import Predictor, Surrogate, posterior_of
@@ -321,10 +321,9 @@ def _valued(history: History, members: IndexArray, seen: IndexArray) -> _Valued 
 def _projected(surrogate: Surrogate, rows: _Rows) -> ProjectedProcess:
     """What the surrogate's process makes of rows, projected on the observations that it is fitted to."""
     assert isinstance(surrogate, GaussianProcess)
-    z, *scale = standardize(rows.y) if surrogate.normalize_y else (without_gaps(rows.y), 0.0, 1.0)
-    known = None if rows.noise_std is None else known_noise(rows.noise_std, scale[1])
+    z, mean, std, known = surrogate._standardized(rows.y, rows.noise_std)
     projection = ProjectedProcess(
-        surrogate.kernel_, surrogate.noise_, surrogate.X_train_, scale=(scale[0], scale[1]), threads=surrogate.threads
+        surrogate.kernel_, surrogate.noise_, surrogate.X_train_, scale=(mean, std), threads=surrogate.threads
     )
     projection.observe(rows.X, z, known)
     return projection

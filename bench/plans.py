@@ -10,10 +10,13 @@ from bench.workloads import Workload, dense, gaussian_process, loop, process, se
 
 
 class Section(NamedTuple):
-    """A heading, and how to build what is under it; nothing is built until its turn comes."""
+    """A heading, and how to build what is under it; nothing is built until its turn comes.
+
+    A builder of several workloads has them timed in turn: their times are to be compared with one another.
+    """
 
     title: str
-    builders: tuple[Callable[[], Workload], ...]
+    builders: tuple[Callable[[], Workload | tuple[Workload, ...]], ...]
 
 
 class Bound(NamedTuple):
@@ -116,8 +119,7 @@ def _parts(
             "Selection",
             (
                 lambda: sel.full_pool(1000),
-                lambda: sel.cached_refresh(1000),
-                lambda: sel.cached_refresh(2000),
+                lambda: (sel.cached_refresh(1000), sel.cached_refresh(2000)),
                 lambda: sel.residual(1000),
                 *(lambda rule=rule: sel.greedy(rule, 400) for rule in ("scalar", "kmeans++", "maxmin")),
             ),
@@ -135,10 +137,10 @@ def _parts(
         Section(
             "History length, telling, importing",
             (
-                *(lambda m=m, n=n: loop.ask(n, seeds=seeds, sizes=STEPS, method=m) for m in OURS for n in STEPS),
-                *(lambda n=n: loop.bulk_ask(n, seeds=32) for n in BULK),
-                *(lambda n=n: loop.bulk_ask(n, method="box") for n in BULK),
-                *(lambda n=n: loop.bulk_ask(n, **loop.RESIDUAL_200) for n in BULK[1:]),
+                *(lambda m=m: tuple(loop.ask(n, seeds=seeds, sizes=STEPS, method=m) for n in STEPS) for m in OURS),
+                lambda: tuple(loop.bulk_ask(n, count=8, seeds=32) for n in BULK),
+                lambda: tuple(loop.bulk_ask(n, count=8, seeds=16, method="box") for n in BULK),
+                lambda: tuple(loop.bulk_ask(n, count=8, **loop.RESIDUAL_200) for n in BULK[1:]),
                 *(lambda p=p: loop.batch(p) for p in ("hartmann6", "levy20")),
                 lambda: loop.tell(100_000, 20),
                 lambda: loop.tell(100_000, 20, 100),

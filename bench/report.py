@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import bench
 import gssbo
 from bench.plans import FULL, QUICK, Plan
-from bench.timing import Measurement, machine_rates, measure
+from bench.timing import Measurement, Trial, machine_rates, take_turns
 from bench.workloads import Disagreement, Shortfall, Workload
 from bench.workloads.base import SCALES
 from bench.workloads.process import candidates_memory, memory, result_of
@@ -84,21 +84,31 @@ class Report:
         for section in self.plan.sections:
             rows, remarks = [], []
             for build in section.builders:
-                cells, remark = self._measured(build)
-                rows.append(cells)
-                short = "SHORTFALL, " if isinstance(remark, Shortfall) else ""
-                remarks += [f"- {cells[0]}: {short}{remark}"] if remark else []
+                for cells, remark in self._measured(build):
+                    rows.append(cells)
+                    short = "SHORTFALL, " if isinstance(remark, Shortfall) else ""
+                    remarks += [f"- {cells[0]}: {short}{remark}"] if remark else []
             self.write("\n".join([f"\n### {section.title}\n", table(rows), *([""] if remarks else []), *remarks]))
         self._bounds()
 
-    def _measured(self, build: Callable[[], Workload]) -> tuple[list[str], str | None]:
-        workload = build()
-        print(f"{workload.name} ...", file=sys.stderr, flush=True)
-        try:
-            found = measure(workload, repetitions=self.plan.repetitions, budget=self.plan.budget)
-        except Disagreement as error:
-            self.wrong.append(workload.name)
-            return [workload.name, "WRONG RESULT", *[""] * (len(HEADER) - 2)], str(error)
+    def _measured(self, build: Callable[[], Workload | tuple[Workload, ...]]) -> list[tuple[list[str], str | None]]:
+        """Cells and remark of each workload that is built."""
+        built = build()
+        outcomes: list[Trial | tuple[list[str], str]] = []
+        for workload in built if isinstance(built, tuple) else (built,):
+            print(f"{workload.name} ...", file=sys.stderr, flush=True)
+            try:
+                trial = Trial(workload, repetitions=self.plan.repetitions, budget=self.plan.budget)
+            except Disagreement as error:
+                self.wrong.append(workload.name)
+                outcomes.append(([workload.name, "WRONG RESULT", *[""] * (len(HEADER) - 2)], str(error)))
+            else:
+                outcomes.append(trial)
+        take_turns([each for each in outcomes if isinstance(each, Trial)])
+        return [self._recorded(each.measurement) if isinstance(each, Trial) else each for each in outcomes]
+
+    def _recorded(self, found: Measurement) -> tuple[list[str], str | None]:
+        workload = found.workload
         self.missed += [f"{workload.name}: {target}" for target, met in found.targets.items() if not met]
         self.records.append(
             {

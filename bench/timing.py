@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,14 +46,8 @@ class Measurement:
         return None if work is None else work.amount / self.seconds["gssbo"] / rates[work.rate]
 
 
-def measure(
-    workload: Workload,
-    *,
-    repetitions: int,
-    budget: float,
-    clock: Callable[[], float] = time.perf_counter,
-) -> Measurement:
-    """Compare the results, then time the paths in turn: ours, reference, ours, reference, and so on.
+class Trial:
+    """A workload whose results were compared, and whose paths take turns: ours, reference, ours, reference, and so on.
 
     A path gets at most `repetitions` samples and about `budget` seconds; where a single call takes longer than the
     budget, the call that was made for the comparison is the sample.
@@ -63,27 +57,55 @@ def measure(
     Disagreement
         If ours and a reference do not give the same result; nothing is timed then.
     """
-    labels = ("gssbo", *workload.references)
-    first, results = {}, {}
-    for label in labels:
-        first[label], results[label] = workload.call(label, clock)
-    remark = workload.check(results.pop("gssbo"), results)
-    calls, rounds = {}, {}
-    for label in labels:
-        repeatable = workload.before is None or label != "gssbo"
-        # The first call was a cold one: try again before deciding how many fit.
-        again = min(first[label], workload.call(label, clock).seconds) if first[label] < budget / 4 else first[label]
-        wanted = math.ceil(SHORTEST / max(again, SHORTEST / MOST_CALLS))
-        calls[label] = wanted if repeatable else 1
-        affordable = int(budget / max(again * calls[label], 1e-9))
-        rounds[label] = min(repetitions, max(affordable, workload.least))
-    samples: dict[str, list[float]] = {label: [] for label in labels}
-    for turn in range(repetitions):
+
+    def __init__(
+        self, workload: Workload, *, repetitions: int, budget: float, clock: Callable[[], float] = time.perf_counter
+    ) -> None:
+        self.workload, self.repetitions, self._clock = workload, repetitions, clock
+        labels = ("gssbo", *workload.references)
+        self._first, results = {}, {}
         for label in labels:
-            if turn < rounds[label]:
-                samples[label].append(_several(workload, label, calls[label], clock))
-    seconds = {label: statistics.median(found or [first[label]]) / workload.per for label, found in samples.items()}
-    return Measurement(workload, seconds, {label: max(len(found), 1) for label, found in samples.items()}, remark)
+            self._first[label], results[label] = workload.call(label, clock)
+        self._remark = workload.check(results.pop("gssbo"), results)
+        self._calls, self._rounds = {}, {}
+        for label, first in self._first.items():
+            repeatable = workload.before is None or label != "gssbo"
+            # The first call was a cold one: try again before deciding how many fit.
+            again = min(first, workload.call(label, clock).seconds) if first < budget / 4 else first
+            wanted = math.ceil(SHORTEST / max(again, SHORTEST / MOST_CALLS))
+            self._calls[label] = wanted if repeatable else 1
+            affordable = int(budget / max(again * self._calls[label], 1e-9))
+            self._rounds[label] = min(repetitions, max(affordable, workload.least))
+        self._samples: dict[str, list[float]] = {label: [] for label in labels}
+
+    def take(self, turn: int) -> None:
+        """One sample of each path that has not had its share by this turn."""
+        for label, samples in self._samples.items():
+            if turn < self._rounds[label]:
+                samples.append(_several(self.workload, label, self._calls[label], self._clock))
+
+    @property
+    def measurement(self) -> Measurement:
+        """Medians of what was taken."""
+        found = {label: samples or [self._first[label]] for label, samples in self._samples.items()}
+        seconds = {label: statistics.median(samples) / self.workload.per for label, samples in found.items()}
+        return Measurement(self.workload, seconds, {label: len(each) for label, each in found.items()}, self._remark)
+
+
+def take_turns(trials: Sequence[Trial]) -> None:
+    """Time all paths of all trials in turn: what is compared meets the same moods of the machine."""
+    for turn in range(max((trial.repetitions for trial in trials), default=0)):
+        for trial in trials:
+            trial.take(turn)
+
+
+def measure(
+    workload: Workload, *, repetitions: int, budget: float, clock: Callable[[], float] = time.perf_counter
+) -> Measurement:
+    """Measure a workload by itself; see `Trial`."""
+    trial = Trial(workload, repetitions=repetitions, budget=budget, clock=clock)
+    take_turns([trial])
+    return trial.measurement
 
 
 def _several(workload: Workload, label: str, calls: int, clock: Callable[[], float]) -> float:

@@ -113,6 +113,22 @@ def test_paths_are_timed_in_turn():
     assert found.fraction(RATES) == pytest.approx(0.1)
 
 
+def test_what_is_compared_across_workloads_is_timed_in_turn():
+    clock, order = Clock(), []
+    workload, _ = stub(clock)
+    trials = [
+        timing.Trial(
+            replace(workload, ours=clock.path(0.02, log=order, name=name)), repetitions=3, budget=10.0, clock=clock
+        )
+        for name in ("small", "large")
+    ]
+    order.clear()
+    timing.take_turns(trials)
+    assert order == ["small", "large"] * 3
+    assert [trial.measurement.samples for trial in trials] == [{"gssbo": 3, "other": 3}] * 2
+    timing.take_turns([])
+
+
 def test_nothing_is_timed_after_a_wrong_result():
     clock = Clock()
     workload, log = stub(clock, references={"other": clock.path(0.03, result=2.0)})
@@ -202,7 +218,10 @@ def test_a_report_has_times_ratios_targets_and_the_machine():
     missed = replace(met, name="second", targets=(Target("other", 1e9), Target(seconds=3600.0)))
     wrong = replace(met, name="third", references={"other": lambda: 7.0})
     lines = []
-    data, wrongs, misses = report.produce(stub_plan(met, missed, wrong), [1, 2], lines.append, RATES)
+    plan = stub_plan(met)
+    section = plans.Section("Compared", (lambda: (missed, wrong),))
+    plan = plan._replace(sections=(*plan.sections, section))
+    data, wrongs, misses = report.produce(plan, [1, 2], lines.append, RATES)
     text = "\n".join(lines)
     assert text.count("| stub |") == 2
     assert "at most 1e+09x the time of other: met" in text

@@ -12,10 +12,11 @@ from bench.workloads.dense import potrf_potri
 from bench.workloads.inputs import Data, uniform
 from gssbo import _parallel, reference
 from gssbo.embedding import Embedding
-from gssbo.precision import PrecisionCache, precision_matrix
+from gssbo.precision import PrecisionCache, Workspace, precision_matrix
 from gssbo.selection.subset import select
 
 NUMPY, FLOOR, ANEW, VECTOR = "NumPy", "potrf + potri alone", "recomputed", "vector rule, embeddings included"
+WORKSPACE = Workspace()
 UNUSED = np.random.default_rng(0)  # the vector, scalar and max-min rules draw nothing
 
 
@@ -25,8 +26,10 @@ def forced_members(n: int, size: int) -> np.ndarray:
 
 
 def choose(data: Data, size: int, cache: PrecisionCache | None = None) -> np.ndarray:
-    """Our way: embeddings of the pool, then the vector rule."""
-    embedding = Embedding(data.kernel, data.noise, data.X, cache)
+    """Our way, as the loop has it: embeddings of the pool, then the vector rule."""
+    embedding = Embedding(
+        data.kernel, data.noise, data.X, cache, threads=_parallel.default_threads(), workspace=WORKSPACE
+    )
     forced = forced_members(len(data.X), size)
     return select(embedding, size, rule="vector", forced=forced, y=None, rng=UNUSED)
 

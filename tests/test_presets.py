@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import gssbo
-from gssbo.presets import paper
+from gssbo.methods import method_options
+from gssbo.presets import paper, residual
 
 pytestmark = pytest.mark.usefixtures("single_thread")
 
@@ -71,3 +72,37 @@ def test_works_in_minimize():
 def test_bad_size(size):
     with pytest.raises(ValueError, match=r"^subset_size must "):
         gssbo.Optimizer([(0.0, 1.0)], **paper(size))
+
+
+@pytest.mark.parametrize(
+    ("dim", "size", "method"),
+    [(2, 100, "gssbo-residual"), (10, 100, "gssbo-residual"), (11, 100, "gssbo-residual-projected")],
+)
+def test_the_residual_preset_is_the_method_that_suits_the_dimension(dim, size, method):
+    ours, expected = residual(dim, size), {"posterior": "exact", "fit_on": "retained", **method_options(method, size)}
+    assert vars(ours.pop("surrogate")).keys() == vars(expected.pop("surrogate")).keys()
+    assert ours == expected
+
+
+def test_a_larger_subset_is_enough_in_more_dimensions():
+    assert residual(20, 100)["posterior"] == "projected"
+    assert residual(20, 200)["posterior"] == "exact"
+    assert residual(50, 200)["fit_on"] == 1600
+
+
+@pytest.mark.parametrize("dim", [2, 12])
+def test_the_residual_preset_works_in_the_optimizer(dim):
+    optimizer = gssbo.Optimizer([(0.0, 1.0)] * dim, rng=0, **residual(dim, 30))
+    X = np.random.default_rng(0).random((90, dim))
+    optimizer.tell(X, np.sin(5 * X[:, 0]) + X[:, 1])
+    assert optimizer.ask().shape == (dim,)
+    assert len(optimizer.retained) == 30
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [((0,), "^dim must be at least 1, got 0"), ((2.5,), "^dim must be "), ((3, 0), "^subset_size must be at least 1")],
+)
+def test_what_the_residual_preset_refuses(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        residual(*arguments)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from gssbo._validation import check_integer
 from gssbo.gp import GaussianProcess
 
-__all__ = ["paper", "surrogate_options"]
+__all__ = ["paper", "residual", "surrogate_options"]
+
+ENOUGH = 10  # observations a dimension
 
 
 def paper(subset_size: int | None = None) -> dict[str, Any]:
@@ -44,6 +47,43 @@ def paper(subset_size: int | None = None) -> dict[str, Any]:
         "n_candidates": None,
         "surrogate": GaussianProcess(**surrogate_options()),
     }
+
+
+def residual(dim: int, subset_size: int = 100) -> dict[str, Any]:
+    """The paper's protocol with the residual rule, and with what M observations can carry in `dim` dimensions.
+
+    Ten observations a dimension are what a computer experiment is usually given, [1]_. Where M is at least that, the
+    model stands on the retained observations, and its hyperparameters are fitted on them at every iteration. Where it
+    is less they are a basis that all observations are projected on, with hyperparameters from 8 M observations spread
+    over the history, at every tenth iteration. Regrets of both are in `bench/results/defaults.md`.
+
+    Parameters
+    ----------
+    dim : int
+        Parameters that are searched.
+    subset_size : int
+        M.
+
+    Raises
+    ------
+    ValueError
+        If one of them is no whole number, or less than 1.
+
+    References
+    ----------
+    .. [1] Loeppky, Sacks and Welch, Choosing the sample size of a computer experiment: a practical guide,
+       Technometrics 2009.
+
+    Examples
+    --------
+    >>> residual(6)["rule"], residual(20)["posterior"], residual(20, 200)["posterior"]
+    ('residual', 'projected', 'exact')
+    """
+    d, M = check_integer("dim", dim, at_least=1), check_integer("subset_size", subset_size, at_least=1)
+    chosen = paper(M) | {"rule": "residual"}
+    if ENOUGH * d <= M:
+        return chosen | {"posterior": "exact", "fit_on": "retained"}
+    return chosen | {"posterior": "projected", "fit_on": 8 * M, "refit": 10}
 
 
 def surrogate_options() -> dict[str, Any]:

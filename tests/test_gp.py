@@ -723,6 +723,6 @@ def test_bad_noise(noise_std):
 
 def test_no_draws_come_from_a_factor_that_failed(monkeypatch):
     gp = GaussianProcess(lengthscale=0.3, noise=1e-6, fit_hyperparameters=False).fit([[0.2], [0.8]], [0.0, 1.0])
-    monkeypatch.setattr(GaussianProcess, "_posterior_covariance", lambda gp, points: np.array([[1.0, 3.0], [3.0, 1.0]]))
+    monkeypatch.setattr(GaussianProcess, "posterior_covariance", lambda gp, points: np.array([[1.0, 3.0], [3.0, 1.0]]))
     with pytest.raises(np.linalg.LinAlgError, match="the covariance of 2 points is not positive definite"):
         gp.sample_y([[0.1], [0.5]], rng=0)

@@ -36,6 +36,7 @@ LAYER = {
     "space": 2,
     "_mle": 3,
     "factor": 3,
+    "joint": 3,
     "projected": 3,
     "features": 3,
     "embedding": 3,

@@ -6,6 +6,7 @@ import pytest
 from gssbo import projected
 from gssbo import reference as ref
 from gssbo.fantasy import fantasize
+from gssbo.joint import draw
 from gssbo.kernels import Kernel
 from gssbo.projected import ProjectedProcess
 
@@ -41,6 +42,38 @@ def test_the_posterior_is_the_dense_formula(kernel, known):
     np.testing.assert_allclose(mean, Q(points, X) @ inverse @ z, rtol=0, atol=1e-7)
     variance = np.exp(theta[-2]) - np.diag(Q(points, X) @ inverse @ Q(X, points))
     np.testing.assert_allclose(std**2, variance, rtol=0, atol=1e-7)
+
+
+def test_what_the_basis_does_not_span_may_be_noise():
+    """As in FITC: an observation is as noisy as the variance that the basis leaves it."""
+    X, z, theta, rng = setting()
+    known, points = rng.choice([0.0, 0.3], 60), rng.random((40, 3))
+    told, reckoned = process(theta, X[:20]), process(theta, X[:20])
+    told.observe(X, z, known, rest_is_noise=True)
+    reckoned.observe(X, z, known + reckoned.unexplained(X) ** 2)
+    for a, b in zip(told.posterior(points), reckoned.posterior(points), strict=True):
+        np.testing.assert_allclose(a, b, rtol=0, atol=1e-9)
+    plain = process(theta, X[:20])
+    plain.observe(X, z, known)
+    assert (told.posterior(points)[1] > plain.posterior(points)[1]).all()
+
+
+def test_the_covariance_is_what_draws_have():
+    X, z, theta, rng = setting()
+    points = np.vstack([rng.random((6, 3)), X[:2]])
+    model = process(theta, X[:20])
+    model.observe(X, z)
+    mean, std = model.posterior(points)
+    covariance = model.posterior_covariance(points)
+    np.testing.assert_array_equal(covariance, covariance.T)
+    np.testing.assert_allclose(np.diag(covariance), std**2, rtol=0, atol=1e-9)
+    everything = process(theta, np.vstack([X, points]))  # whose covariance is the exact one
+    everything.observe(X, z)
+    exact = ref.posterior_covariance(X, points, theta)
+    np.testing.assert_allclose(everything.posterior_covariance(points), exact, rtol=0, atol=1e-6)
+    draws = draw(model, points, 20_000, np.random.default_rng(0))
+    np.testing.assert_allclose(draws.mean(axis=1), mean, atol=0.03)
+    np.testing.assert_allclose(np.cov(draws), covariance, atol=0.03)
 
 
 def test_with_all_in_the_basis_it_is_the_exact_process():

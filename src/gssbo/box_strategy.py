@@ -29,17 +29,16 @@ from gssbo.fantasy import fantasize
 from gssbo.gp import GaussianProcess
 from gssbo.history import History
 from gssbo.projected import ProjectedProcess
-from gssbo.responses import unstandardize
+from gssbo.responses import standardize_by
 from gssbo.retention import Retention
 from gssbo.space import Space
-from gssbo.surrogate import Predictor, Surrogate, posterior_of
+from gssbo.surrogate import Predictor, Surrogate, in_units
 from gssbo.timings import Timings
 
 __all__ = ["BoxStrategy", "default_n_candidates"]
 
 SETS = 10  # of candidates, beyond one a suggestion, to be told, pending or infeasible before the search is given up
 MOST_CANDIDATES = 10_000_000  # a suggestion
-FAR = 1e100  # standard deviations beyond which an incumbent is no farther
 
 
 class _Rows(NamedTuple):
@@ -203,9 +202,7 @@ class BoxStrategy:
 
     def posterior(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and standard deviation (m,) at (m, d) unit points, in units of the history's y; see `predictor`."""
-        model, _ = self.predictor()
-        mean, std = posterior_of(model, points)
-        return unstandardize(mean, model.y_mean_, model.y_std_), unstandardize(std, 0.0, model.y_std_)
+        return in_units(self.predictor()[0], points)
 
     def predict(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The same: nothing that is slower predicts better."""
@@ -297,12 +294,9 @@ class BoxStrategy:
 
     def _incumbent(self, history: History) -> float:
         """The largest response told, in units of the standardised ones; 0 where all failed."""
-        gp = self._model
         if history.best < 0:
             return 0.0
-        with np.errstate(over="ignore"):  # halves, and a limit: responses may be as large as floats go
-            best = 2.0 * ((0.5 * history.y[history.best] - 0.5 * gp.y_mean_) / gp.y_std_)
-        return float(np.clip(best, -FAR, FAR))
+        return float(standardize_by(history.y[history.best], self._model.y_mean_, self._model.y_std_))
 
 
 def _rows(history: History, members: IndexArray) -> _Rows:

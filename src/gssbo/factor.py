@@ -13,7 +13,7 @@ import numpy as np
 from gssbo._core import _linalg
 from gssbo._typing import FloatArray
 
-__all__ = ["Factor", "product"]
+__all__ = ["Factor", "product", "symmetric"]
 
 
 class Factor:
@@ -83,3 +83,18 @@ def product(A: FloatArray, B: FloatArray) -> FloatArray:
     out = np.zeros((m, _linalg.padded(n)))
     _linalg.subtract_product(m, n, k, left, right, out)
     return -out[:, :n]
+
+
+def symmetric(covariance: FloatArray) -> FloatArray:
+    """The covariance (n, n) of which only the upper triangle is given, no variance of it below 0.
+
+    Examples
+    --------
+    >>> symmetric(np.array([[2.0, 1.0], [0.0, -1e-17]]))
+    array([[2., 1.],
+           [1., 0.]])
+    """
+    full: FloatArray = np.triu(covariance) + np.triu(covariance, 1).T
+    diagonal = np.diag_indices(len(full))
+    full[diagonal] = np.maximum(full[diagonal], 0.0)
+    return full

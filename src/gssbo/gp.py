@@ -26,9 +26,10 @@ from gssbo._core import _gp, _linalg, _posterior
 from gssbo._mle import Likelihood
 from gssbo._typing import ArrayLike, FloatArray, RngLike
 from gssbo._validation import as_generator, check_array, check_flag, check_integer, check_matrix, check_vector
+from gssbo.factor import symmetric
+from gssbo.joint import draw, predict
 from gssbo.kernels import KERNELS
 from gssbo.regressor import Regressor
-from gssbo.responses import unstandardize
 
 __all__ = ["GaussianProcess"]
 
@@ -220,20 +221,8 @@ class GaussianProcess(Regressor):
             If X has the wrong shape or is not finite, a flag is none, or both std and covariance are asked for.
         """
         self._require_fit()
-        flags = check_flag("return_std", return_std), check_flag("return_cov", return_cov)
-        if all(flags):
-            raise ValueError(
-                f"at most one of return_std and return_cov may be True, got {return_std!r} and {return_cov!r}"
-            )
         points = check_matrix("X", X, columns=self.X_train_.shape[1])
-        mean, std = self.posterior(points)
-        mean = unstandardize(mean, self.y_mean_, self.y_std_)
-        if return_std:
-            return mean, unstandardize(std, 0.0, self.y_std_)
-        if return_cov:
-            scaled = unstandardize(self._posterior_covariance(points), 0.0, self.y_std_)
-            return mean, unstandardize(scaled, 0.0, self.y_std_)
-        return mean
+        return predict(self, points, return_std, return_cov)
 
     def posterior(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and standard deviation (m,) of the latent function in units of z, without checks.
@@ -308,22 +297,9 @@ class GaussianProcess(Regressor):
         points = check_matrix("X", X, columns=self.X_train_.shape[1])
         count = check_integer("n_samples", n_samples, at_least=1)
         generator = self.rng if rng is None else as_generator("rng", rng)
-        m = len(points)
-        mean, _ = self.posterior(points)
-        covariance = np.zeros((m, _linalg.padded(m)))
-        covariance[:, :m] = self._posterior_covariance(points)
-        for jitter in self.kernel_.jitters(m):
-            factor = covariance.copy()
-            factor[np.diag_indices(m)] += jitter
-            if _linalg.cholesky(m, factor) == 0:
-                break
-        draws = np.zeros((m, _linalg.padded(count)))
-        normal = np.zeros_like(draws)
-        normal[:, :count] = generator.standard_normal((m, count))
-        _linalg.subtract_product(m, count, m, np.triu(factor), normal, draws)
-        return unstandardize(mean[:, None] - draws[:, :count], self.y_mean_, self.y_std_)
+        return draw(self, points, count, generator)
 
-    def _posterior_covariance(self, points: FloatArray) -> FloatArray:
+    def posterior_covariance(self, points: FloatArray) -> FloatArray:
         """Latent covariance (m, m) in squared units of z: k(x, x') - v.v', v = solve(U.T, k(X, x))."""
         n, m = len(self.X_train_), len(points)
         V = np.zeros((n, _linalg.padded(m)))
@@ -331,11 +307,7 @@ class GaussianProcess(Regressor):
         _linalg.solve_transposed(n, m, self._U, V)
         covariance = self.kernel_.padded_gram(points, 0.0)
         _linalg.subtract_product(m, m, n, V, V, covariance)
-        upper = np.triu(covariance[:, :m])
-        full: FloatArray = upper + np.triu(upper, 1).T
-        diagonal = np.diag_indices(m)
-        full[diagonal] = np.maximum(full[diagonal], 0.0)
-        return full
+        return symmetric(covariance[:, :m])
 
     # ---- likelihood
 

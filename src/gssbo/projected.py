@@ -9,7 +9,8 @@ mean        phi(x)^T B^-1 phi(X) z
 variance    k(x, x) - phi(x).phi(x) + noise phi(x)^T B^-1 phi(x)
 
 An observation with a known noise variance of its own, beyond the noise, enters with phi and z times the square root of
-noise / (noise + known).
+noise / (noise + known). What the basis does not span of it may count as such noise, as in [3]: without that the many
+observations that are not in the basis bend the mean at those that are, and are sure of it.
 
 Q stands for k throughout, and what Q lacks of the prior variance is given back: the projected process of [2], whose
 variance cannot be negative, as that of Nystrom's approximation in the training covariance alone can. With all
@@ -19,6 +20,7 @@ References
 ----------
 1. Williams and Seeger, Using the Nystrom method to speed up kernel machines, NeurIPS 2000.
 2. Quinonero-Candela and Rasmussen, A unifying view of sparse approximate Gaussian process regression, 2005, section 5.
+3. Snelson and Ghahramani, Sparse Gaussian processes using pseudo-inputs, NeurIPS 2005.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ import numpy as np
 from gssbo._core import _linalg
 from gssbo._parallel import run_all
 from gssbo._typing import FloatArray
+from gssbo.factor import symmetric
 from gssbo.kernels import Kernel
 
 __all__ = ["ProjectedProcess", "projected"]
@@ -101,15 +104,22 @@ class ProjectedProcess:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.kernel_.name!r}, m={len(self.basis)})"
 
-    def observe(self, X: FloatArray, z: FloatArray, known: FloatArray | None = None) -> None:
-        """Take in observations X (n, d), z (n,), with known noise variances (n,) beyond the noise; O(n m^2 + m^3)."""
+    def observe(
+        self, X: FloatArray, z: FloatArray, known: FloatArray | None = None, *, rest_is_noise: bool = False
+    ) -> None:
+        """Take in observations X (n, d), z (n,), with known noise variances (n,) beyond the noise; O(n m^2 + m^3).
+
+        `rest_is_noise` says whether what the basis does not span of an observation is noise to all others.
+        """
         m = len(self.basis)
         for start in range(0, len(X), ROWS):
             here = slice(start, min(start + ROWS, len(X)))
             phi = self._features(X[here])
-            responses = z[here]
-            if known is not None and known[here].any():
-                share = np.sqrt(self.noise_ / (self.noise_ + known[here]))
+            responses, own = z[here], np.zeros(phi.shape[1]) if known is None else known[here]
+            if rest_is_noise:
+                own = own + self._rest(phi)
+            if own.any():
+                share = np.sqrt(self.noise_ / (self.noise_ + own))
                 phi, responses = phi * share, responses * share
             rows = np.zeros((len(responses), self._B.shape[1]))
             rows[:, :m] = phi.T
@@ -131,9 +141,19 @@ class ProjectedProcess:
         left = np.empty(len(points))
         for start in range(0, len(points), ROWS):
             here = slice(start, min(start + ROWS, len(points)))
-            phi = self._features(np.ascontiguousarray(points[here]))
-            left[here] = self.kernel_.variance - np.einsum("ij,ij->j", phi, phi)
-        return np.sqrt(np.maximum(left, 0.0))
+            left[here] = self._rest(self._features(np.ascontiguousarray(points[here])))
+        return np.sqrt(left)
+
+    def posterior_covariance(self, points: FloatArray) -> FloatArray:
+        """Latent covariance (p, p) at points (p, d), in squared units of z."""
+        m, p = len(self.basis), len(points)
+        phi = projected(self.kernel_, self.basis, self._U, points)
+        covariance = self.kernel_.padded_gram(points, 0.0)
+        _linalg.subtract_product(p, p, m, phi, phi, covariance)
+        _linalg.solve_transposed(m, p, self._R, phi)
+        phi *= np.sqrt(self.noise_)
+        _linalg.subtract_product(p, p, m, -phi, phi, covariance)
+        return symmetric(covariance[:, :p])
 
     def imagined(self, points: FloatArray) -> ProjectedProcess:
         """The process as if it had observed its own mean at points (p, d): the mean is the same; O(p m^2 + m^3)."""
@@ -160,6 +180,11 @@ class ProjectedProcess:
     def _features(self, points: FloatArray) -> FloatArray:
         """Phi (m, p) of points (p, d)."""
         return projected(self.kernel_, self.basis, self._U, points)[:, : len(points)]
+
+    def _rest(self, phi: FloatArray) -> FloatArray:
+        """Prior variance (p,) that features (m, p) leave unexplained."""
+        left: FloatArray = np.maximum(self.kernel_.variance - np.einsum("ij,ij->j", phi, phi), 0.0)
+        return left
 
     def _score(self, points: FloatArray, here: slice, mean: FloatArray, variance: FloatArray) -> None:
         m, size = len(self.basis), here.stop - here.start

@@ -34,7 +34,8 @@ from gssbo._validation import (
 )
 from gssbo.exceptions import NotFittedError
 from gssbo.kernels import KERNELS, Kernel
-from gssbo.responses import known_noise, standardize, unstandardize, without_gaps
+from gssbo.responses import known_noise, standardize, without_gaps
+from gssbo.surrogate import in_units
 
 __all__ = ["Regressor"]
 
@@ -294,9 +295,8 @@ class Regressor(ABC):
         """Posterior mean (m,) of the latent function at X (m, d), with its standard deviation; in units of y."""
         self._require_fit()
         with_std = check_flag("return_std", return_std)
-        mean, std = self.posterior(check_matrix("X", X, columns=self.X_train_.shape[1]))
-        mean = unstandardize(mean, self.y_mean_, self.y_std_)
-        return (mean, unstandardize(std, 0.0, self.y_std_)) if with_std else mean
+        mean, std = in_units(self, check_matrix("X", X, columns=self.X_train_.shape[1]))
+        return (mean, std) if with_std else mean
 
     def _in_parts(self, score: Callable[[int, int], None], m: int) -> None:
         """Call `score(first, last)` on parts of m candidates, one a thread."""

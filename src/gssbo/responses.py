@@ -7,9 +7,10 @@ from numpy.typing import NDArray
 
 from gssbo._typing import FloatArray
 
-__all__ = ["known_noise", "standardize", "unstandardize", "without_gaps"]
+__all__ = ["known_noise", "standardize", "standardize_by", "unstandardize", "without_gaps"]
 
 MOST_NOISE = 1e12  # known variance of a standardised response: more would say no less
+FAR = 1e100  # standard deviations beyond which a response is no farther
 SMALLEST = 5e-324  # least positive double: a spread between neighbours down there rounds to 0
 
 
@@ -35,6 +36,19 @@ def standardize(y: FloatArray) -> tuple[FloatArray, float, float]:
     if deviation == 0.0:
         return np.zeros_like(y), float(y[0]), 1.0
     return centred / deviation, float((scaled[0] + offset) * scale), max(deviation * scale, SMALLEST)
+
+
+def standardize_by(y: FloatArray, mean: float, std: float) -> FloatArray:
+    """(y - mean) / std within FAR of 0: y and mean may be as large as doubles go, their difference larger.
+
+    Examples
+    --------
+    >>> standardize_by(np.array([3.5, 1.7e308]), 3.0, 0.5)
+    array([1.e+000, 1.e+100])
+    """
+    with np.errstate(over="ignore"):
+        z: FloatArray = 2.0 * ((0.5 * y - 0.5 * mean) / std)
+    return np.clip(z, -FAR, FAR)
 
 
 def known_noise(noise_std: FloatArray, scale: FloatArray | float) -> FloatArray:

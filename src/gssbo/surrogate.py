@@ -15,8 +15,9 @@ import numpy as np
 from gssbo._typing import FloatArray
 from gssbo._validation import check_vector
 from gssbo.kernels import Kernel
+from gssbo.responses import unstandardize
 
-__all__ = ["Featured", "Predictor", "Surrogate", "posterior_bound_of", "posterior_of"]
+__all__ = ["Featured", "Predictor", "Surrogate", "in_units", "posterior_bound_of", "posterior_of"]
 
 
 class Predictor(Protocol):
@@ -125,6 +126,13 @@ def posterior_of(surrogate: Predictor, points: FloatArray) -> tuple[FloatArray, 
 def posterior_bound_of(surrogate: Predictor, points: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The same of its `posterior_bound`."""
     return _two_vectors(surrogate, surrogate.posterior_bound(points), len(points))
+
+
+def in_units(surrogate: Predictor, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """`posterior_of` a surrogate, in units of y."""
+    mean, std = posterior_of(surrogate, points)
+    scale = surrogate.y_std_
+    return unstandardize(mean, surrogate.y_mean_, scale), unstandardize(std, 0.0, scale)
 
 
 def _two_vectors(surrogate: Predictor, found: Any, m: int) -> tuple[FloatArray, FloatArray]:

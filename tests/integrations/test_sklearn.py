@@ -539,7 +539,10 @@ def test_many_observations_are_fitted_on_what_the_rule_retains():
         normalize_y=False,
     )
     _, std = fixed.fit(X[kept], z[kept]).predict(X[:9], return_std=True)
-    np.testing.assert_allclose(model.predict(X[:9], return_std=True)[1], y.std() * std, rtol=1e-4)
+    exact = GaussianProcessRegressor(subset_size=80, posterior="exact", random_state=0).fit(X, y)
+    assert exact.projection_ is None
+    assert np.array_equal(exact.retained_, kept)
+    np.testing.assert_allclose(exact.predict(X[:9], return_std=True)[1], y.std() * std, rtol=1e-4)
     points, values = waves(500, seed=1)
     assert 1.0 - model.score(points, values) < 1e-5
     random = GaussianProcessRegressor(subset_size=80, rule="random", random_state=0).fit(X, y)
@@ -553,9 +556,43 @@ def test_noise_is_no_reason_to_go_without_the_residual_rule():
     points, values = waves(500, seed=1)
     errors = {}
     for rule in ("residual", "random"):
-        models = [GaussianProcessRegressor(subset_size=100, rule=rule, random_state=s).fit(X, noisy) for s in range(3)]
+        settings = {"subset_size": 100, "rule": rule, "posterior": "exact"}
+        models = [GaussianProcessRegressor(**settings, random_state=s).fit(X, noisy) for s in range(3)]
         errors[rule] = np.mean([np.sqrt(np.mean((model.predict(points) - values) ** 2)) for model in models])
     assert errors["residual"] < 0.8 * errors["random"]
+
+
+@pytest.mark.parametrize("noise", [0.1, 1.0])
+def test_all_observations_are_learnt_from(noise):
+    X, y = waves(3000)
+    noisy = y + noise * np.random.default_rng(5).standard_normal(3000)
+    points, values = waves(2000, seed=1)
+    errors, within = {}, {}
+    for posterior in ("projected", "exact"):
+        model = GaussianProcessRegressor(subset_size=100, posterior=posterior, random_state=0).fit(X, noisy)
+        mean, std = model.predict(points, return_std=True)
+        errors[posterior] = np.sqrt(np.mean((mean - values) ** 2))
+        within[posterior] = np.mean(np.abs(values - mean) < 1.96 * std)
+    assert errors["projected"] < 0.6 * errors["exact"]
+    assert within["projected"] > 0.8
+
+
+def test_what_is_projected_has_covariances_and_draws():
+    X, y = waves(400)
+    model = GaussianProcessRegressor(subset_size=50, random_state=0).fit(X, 7.0 * y - 40.0)
+    points = waves(8, seed=1)[0]
+    mean, std = model.predict(points, return_std=True)
+    again, covariance = model.predict(points, return_cov=True)
+    assert np.array_equal(mean, again)
+    np.testing.assert_allclose(np.diag(covariance), std**2, rtol=1e-6, atol=1e-10)
+    draws = model.sample_y(points, 4000, random_state=0)
+    assert draws.shape == (8, 4000)
+    np.testing.assert_allclose(draws.mean(axis=1), mean, atol=5.0 * std.max() / np.sqrt(4000) + 1e-6)
+    np.testing.assert_allclose(draws.std(axis=1), std, rtol=0.1, atol=1e-3)
+    with pytest.raises(ValueError, match="at most one of return_std and return_cov"):
+        model.predict(points, return_std=True, return_cov=True)
+    with pytest.raises(ValueError, match="n_samples must be at least 1"):
+        model.sample_y(points, 0)
 
 
 def test_the_noise_of_a_new_observation_can_be_included():
@@ -595,6 +632,8 @@ def test_regressor_says_what_is_wrong():
         GaussianProcessRegressor("linear").fit(X, y)
     with pytest.raises(ValueError, match="rule must be one of"):
         GaussianProcessRegressor(rule="best").fit(X, y)
+    with pytest.raises(ValueError, match="posterior must be one of"):
+        GaussianProcessRegressor(posterior="best").fit(X, y)
     with pytest.raises(ValueError, match="subset_size must be at least 2, got 1"):
         GaussianProcessRegressor(subset_size=1).fit(X, y)
     with pytest.raises(NotFittedError):

@@ -27,7 +27,8 @@ from gssbo._validation import (
     check_vector,
 )
 from gssbo.exceptions import NotFittedError
-from gssbo.responses import known_noise, standardize, unstandardize, without_gaps
+from gssbo.responses import known_noise, standardize, without_gaps
+from gssbo.surrogate import in_units
 
 __all__ = ["NetworkSurrogate", "hidden_layer", "initial_layers"]
 
@@ -180,6 +181,5 @@ class NetworkSurrogate(ABC):
         if not self.fitted:
             raise NotFittedError(f"this {type(self).__name__} is not fitted: call fit(X, y) first")
         with_std = check_flag("return_std", return_std)
-        mean, std = self.posterior(check_matrix("X", X, columns=self.X_train_.shape[1]))
-        mean = unstandardize(mean, self.y_mean_, self.y_std_)
-        return (mean, unstandardize(std, 0.0, self.y_std_)) if with_std else mean
+        mean, std = in_units(self, check_matrix("X", X, columns=self.X_train_.shape[1]))
+        return (mean, std) if with_std else mean

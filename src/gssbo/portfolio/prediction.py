@@ -11,8 +11,7 @@ values. Which of several models predicts best is decided by the density they giv
 
 References
 ----------
-1. Snelson and Ghahramani, Sparse Gaussian processes using pseudo-inputs, NeurIPS 2005.
-2. Rasmussen and Williams, Gaussian processes for machine learning, 2006, section 2.7.
+1. Rasmussen and Williams, Gaussian processes for machine learning, 2006, section 2.7.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from gssbo.map_gp import MUCH_NOISE, MapGaussianProcess
 from gssbo.portfolio.subset import residual_subset
 from gssbo.portfolio.view import View
 from gssbo.projected import ProjectedProcess
-from gssbo.responses import known_noise, standardize
+from gssbo.responses import known_noise, standardize, standardize_by
 
 __all__ = ["on_basis", "on_subset"]
 
@@ -35,7 +34,6 @@ LEFT_OUT = 300  # observations that decide between models, at the most
 ENOUGH, SHARE = 10, 0.2  # at the least, and of all that there are at the most
 MEAN_VARIANCE = 10.0  # of the prior of the constant mean, in squared units of z
 FITTED = 400  # observations that theta of a projection is fitted on
-FAR = 1e100  # standard deviations beyond which a response is no farther
 
 
 def on_subset(
@@ -104,7 +102,7 @@ def _climbs(members: View, start: FloatArray | None) -> list[tuple[FloatArray, f
 
 
 def _conditioned(members: View, theta: FloatArray) -> MapGaussianProcess:
-    """The model under a theta, with its constant mean by generalised least squares [2].
+    """The model under a theta, with its constant mean by generalised least squares [1].
 
     A search crowds where it found good values: far from there a model would return to their average.
     """
@@ -128,21 +126,15 @@ def _data(members: View) -> tuple[FloatArray, FloatArray, tuple[float, float], F
 
 
 def _projected(model: MapGaussianProcess, view: View, size: int) -> ProjectedProcess:
-    """All of the view projected on `size` points of it that the residual rule chooses, under the model's theta.
-
-    What the basis does not span of an observation is noise to all others, as in [1]: without it the many observations
-    that are not in the basis would bend the mean at those that are, and be sure of it.
-    """
+    """All of the view projected on `size` points of it that the residual rule chooses, under the model's theta."""
     pool = view.one_each
     if len(pool) > size:
         pool = pool[residual_subset(model, view.only(pool), size, view.y[pool])]
     basis = np.ascontiguousarray(view.X[pool])
     process = ProjectedProcess(model.kernel_, model.noise_, basis, scale=(model.y_mean_, model.y_std_))
-    X = np.ascontiguousarray(view.X)
-    noise = process.unexplained(X) ** 2
-    if view.noise_std is not None:
-        noise += known_noise(view.noise_std, model.y_std_)
-    process.observe(X, _standardized(model, view.y), noise)
+    known = None if view.noise_std is None else known_noise(view.noise_std, model.y_std_)
+    z = standardize_by(view.y, model.y_mean_, model.y_std_)
+    process.observe(np.ascontiguousarray(view.X), z, known, rest_is_noise=True)
     return process
 
 
@@ -151,16 +143,9 @@ def _log_density(model: MapGaussianProcess | ProjectedProcess, others: View) -> 
     if len(others.y) == 0:
         return 0.0
     mean, std = model.posterior(np.ascontiguousarray(others.X))
-    z = _standardized(model, others.y)
+    z = standardize_by(others.y, model.y_mean_, model.y_std_)
     variance = np.maximum(std**2 + model.noise_, np.finfo(float).tiny)
     if others.noise_std is not None:
         variance += known_noise(others.noise_std, model.y_std_)
     with np.errstate(over="ignore"):  # minus infinity of what the model holds impossible
         return float(-0.5 * np.mean(np.log(variance) + (z - mean) ** 2 / variance) - np.log(model.y_std_))
-
-
-def _standardized(model: MapGaussianProcess | ProjectedProcess, y: FloatArray) -> FloatArray:
-    """Responses y (n,) in the units of the model's z: halves, and limits, as they may be as large as floats go."""
-    with np.errstate(over="ignore"):
-        z: FloatArray = 2.0 * ((0.5 * y - 0.5 * model.y_mean_) / model.y_std_)
-    return np.clip(z, -FAR, FAR)

@@ -32,9 +32,9 @@ from gssbo.portfolio.prediction import on_basis
 from gssbo.portfolio.region import Region
 from gssbo.portfolio.trend import Trend
 from gssbo.portfolio.view import OUTSIDE, Searcher, View
-from gssbo.responses import unstandardize, without_gaps
+from gssbo.responses import without_gaps
 from gssbo.space import Space
-from gssbo.surrogate import Predictor
+from gssbo.surrogate import Predictor, in_units
 from gssbo.timings import Timings
 
 __all__ = ["Portfolio"]
@@ -198,11 +198,11 @@ class Portfolio:
 
     def posterior(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and standard deviation (m,) at (m, d) unit points, in units of the history's y: the subset model's."""
-        return _in_units(self.subset_model()[0], points)
+        return in_units(self.subset_model()[0], points)
 
     def predict(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The same of the predictor."""
-        return _in_units(self.predictor()[0], points)
+        return in_units(self.predictor()[0], points)
 
     def subset_model(self) -> tuple[MapGaussianProcess, IndexArray]:
         """A model of the subset retained over the whole box, and its indices into the history: nothing that failed.
@@ -360,8 +360,3 @@ class Portfolio:
             return True
         others = np.abs(view.X - view.X[int(distances.argmin())]).max(axis=1)
         return waited_for >= SPARSE * float(others[others > 0.0].min(initial=1.0))
-
-
-def _in_units(model: Predictor, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-    mean, std = model.posterior(points)
-    return unstandardize(mean, model.y_mean_, model.y_std_), unstandardize(std, 0.0, model.y_std_)

@@ -31,6 +31,7 @@ from gssbo._typing import FloatArray, IndexArray
 from gssbo.fantasy import fantasize
 from gssbo.history import evenly
 from gssbo.map_gp import MUCH_NOISE, MapGaussianProcess
+from gssbo.portfolio.lattice import Lattice, unknown
 from gssbo.portfolio.prediction import on_subset
 from gssbo.portfolio.subset import residual_subset
 from gssbo.portfolio.view import View
@@ -65,10 +66,12 @@ class Region:
         Whether there is a trust region, or the whole box.
     size : int
         M.
+    lattice : Lattice, optional
+        Where some columns have few values.
     """
 
-    def __init__(self, dim: int, *, trust: bool, size: int = 100) -> None:
-        self._dim, self._trust, self.size = dim, trust, size
+    def __init__(self, dim: int, *, trust: bool, size: int = 100, lattice: Lattice | None = None) -> None:
+        self._dim, self._trust, self.size, self._lattice = dim, trust, size, lattice
         self._side = FIRST
         self._shrink = 0.5 ** (1.0 / max(4.0, 0.5 * min(dim, 20)))
         self.gp = MapGaussianProcess()
@@ -117,39 +120,61 @@ class Region:
             # A model that is sure of what it has not seen is cured by looking there.
             chance = rng.random()
             if chance < SPREAD_OUT:
-                drawn = rng.random((N_DRAWN, self._dim))
+                drawn = self._anywhere(N_DRAWN, rng)
                 promising: FloatArray = drawn[int(np.argmax(gp.log_expected_improvement(drawn, level)))]
                 return promising
             if chance < SPREAD_OUT + ELSEWHERE:
-                x = self._elsewhere(gp, centre, level, N_AGAIN if again else N_CANDIDATES, rng)
+                x = self._elsewhere(gp, centre, level, N_AGAIN if again else N_CANDIDATES, view, rng)
                 if x is not None:
                     return x
         candidates = _candidates(centre, low, high, N_AGAIN if again else N_CANDIDATES, rng)
+        if self._lattice is not None:
+            candidates = unknown(self._lattice.spread(candidates, centre, rng), view.X)
+            if len(candidates) == 0:
+                return None
         scores = gp.log_expected_improvement(candidates, level)
         order = np.argsort(-scores, kind="stable")[: 1 if again else N_POLISHED]
         found: FloatArray = candidates[order[0]]
         value = float(scores[order[0]])
         most = POLISH_AGAIN if again and len(pending) else POLISH
         for i in order:
-            x, height = gp.climb_log_expected_improvement(candidates[i], level, low, high, max_evaluations=most)
+            x, height = self._climb(gp, candidates[i], level, low, high, view, most)
             if height > value:
                 found, value = x, height
         return found
 
+    def _anywhere(self, n: int, rng: np.random.Generator) -> FloatArray:
+        return rng.random((n, self._dim)) if self._lattice is None else self._lattice.anywhere(n, rng)
+
+    def _climb(
+        self,
+        gp: MapGaussianProcess,
+        start: FloatArray,
+        level: float,
+        low: FloatArray,
+        high: FloatArray,
+        view: View,
+        most: int,
+    ) -> tuple[FloatArray, float]:
+        """Where a climb of log expected improvement ends, and that."""
+        if self._lattice is None:
+            return gp.climb_log_expected_improvement(start, level, low, high, max_evaluations=most)
+        return self._lattice.climb(gp, start, level, low, high, view.X, max_evaluations=most)
+
     def _elsewhere(
-        self, gp: MapGaussianProcess, centre: FloatArray, level: float, n: int, rng: np.random.Generator
+        self, gp: MapGaussianProcess, centre: FloatArray, level: float, n: int, view: View, rng: np.random.Generator
     ) -> FloatArray | None:
         """Where log expected improvement is largest outside of the best point's basin.
 
         From there the uphill walk on the mean does not end at the best point.
         """
         low, high = np.zeros(self._dim), np.ones(self._dim)
-        candidates = rng.random((n, self._dim))
+        candidates = self._anywhere(n, rng)
         scores = gp.log_expected_improvement(candidates, level)
         depth = float(gp.y_train_.min()) - 10.0  # below it, expected improvement is the mean
         found, value = None, -np.inf
         for i in np.argsort(-scores, kind="stable")[: min(N_BASINS, max(n // 20, 1))]:
-            x, height = gp.climb_log_expected_improvement(candidates[i], level, low, high, max_evaluations=POLISH)
+            x, height = self._climb(gp, candidates[i], level, low, high, view, POLISH)
             if height > value:
                 top, _ = gp.climb_log_expected_improvement(x, depth, low, high, max_evaluations=4 * POLISH)
                 if float(((top - centre) ** 2).sum()) > SAME_BASIN**2 * self._dim:

@@ -28,6 +28,7 @@ from gssbo.map_gp import MapGaussianProcess
 from gssbo.portfolio.additive import Additive
 from gssbo.portfolio.credit import SPREAD, Credit
 from gssbo.portfolio.descent import Descent
+from gssbo.portfolio.lattice import Lattice
 from gssbo.portfolio.prediction import on_basis
 from gssbo.portfolio.region import Region
 from gssbo.portfolio.trend import Trend
@@ -107,7 +108,8 @@ class Portfolio:
         self._most = max(MOST, 2 * size)
         self._space, self._dim, self._size, self._n_init = space, dim, size, n_init
         self._rng, self._timings = rng, timings
-        local, everywhere = Region(dim, trust=True, size=size), Region(dim, trust=False, size=size)
+        self._lattice = Lattice(space) if space.discrete else None
+        local, everywhere = (Region(dim, trust=trust, size=size, lattice=self._lattice) for trust in (True, False))
         self._global = everywhere
         self._searchers: tuple[Searcher, ...] = (
             local,
@@ -332,7 +334,10 @@ class Portfolio:
             near = self._space.place(self._rng.random((1, self._space.n_draws)))[0]
             if len(view.y) >= 2 and self._rng.random() < 0.5:
                 scale = 10.0 ** self._rng.uniform(-4.0, -0.5)
-                near = np.clip(view.X[view.best] + scale * self._rng.standard_normal(self._dim), 0.0, 1.0)
+                best = view.X[view.best]
+                near = np.clip(best + scale * self._rng.standard_normal(self._dim), 0.0, 1.0)
+                if self._lattice is not None:
+                    near = self._lattice.spread(near[None, :], best, self._rng)[0]
             x = self._realised(near)
             if x is not None and self._free(x, view, pending, admit):
                 return x

@@ -1,0 +1,121 @@
+"""Lattice: candidates, and climbs over them, where some parameters are whole numbers or categories.
+
+A point between values is rounded before it is evaluated, and then seldom the one that a model thought best: here the
+model is asked about points that there are, and that nothing is known of yet.
+
+References
+----------
+1. Garrido-Merchan and Hernandez-Lobato, Dealing with categorical and integer-valued variables in Bayesian optimization
+   with Gaussian processes, Neurocomputing 380, 2020.
+2. Wan, Nguyen, Ha, Ru, Lu and Osborne, Think global and act local: Bayesian optimisation over high-dimensional
+   categorical and mixed search spaces, ICML 2021 (trust regions by the number of categories that differ).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gssbo._typing import FloatArray
+from gssbo.map_gp import MapGaussianProcess
+from gssbo.space import Space
+from gssbo.space.parameter import Discrete
+
+__all__ = ["Lattice"]
+
+FEW = 12  # values of a parameter that are chosen among; more are steps on a scale
+CHANGES = np.array([0.0, 1.0, 2.0, 4.0])  # choices that a candidate makes anew, on average
+ROUNDS = 4  # of single changes
+
+
+class Lattice:
+    """The points of a space, of whose columns some have few values.
+
+    Parameters
+    ----------
+    space : Space
+        Discrete.
+    """
+
+    def __init__(self, space: Space) -> None:
+        self._space = space
+        self._fixed = np.zeros(space.dim, dtype=bool)  # columns that no climb moves
+        self._choices: list[tuple[slice, FloatArray]] = []  # columns of a parameter of few values, and these (k, q)
+        self._steps: list[tuple[int, float]] = []  # column of a parameter of many, and how far one step is
+        for i, kind in enumerate(space.kinds):
+            columns = space.unit_columns(i)
+            if not isinstance(kind, Discrete) or kind.n_columns == 0:
+                continue
+            self._fixed[columns] = True
+            count = int(kind.n_values)
+            if kind.n_columns > 1 or count <= FEW:
+                self._choices.append((columns, kind.encode(kind.at(np.arange(count)))))
+            else:
+                self._steps.append((columns.start, 1.0 / count))
+
+    def anywhere(self, n: int, rng: np.random.Generator) -> FloatArray:
+        """Points (n, D) drawn uniformly."""
+        return self._space.place(rng.random((n, self._space.n_draws)))
+
+    def spread(self, candidates: FloatArray, centre: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """The points nearest to candidates (n, D), but for some choices made anew, the others as at the centre (D,)."""
+        n, count = len(candidates), len(self._choices)
+        share = rng.choice(np.append(CHANGES / max(count, 1), 1.0), size=n)
+        for columns, values in self._choices:
+            anew = rng.random(n) < share
+            drawn = values[rng.integers(len(values), size=n)]
+            candidates[:, columns] = np.where(anew[:, None], drawn, centre[columns])
+        return np.ascontiguousarray(self._space.project(candidates))
+
+    def beside(self, x: FloatArray) -> FloatArray:
+        """Points (n, D) that differ from x (D,) in one choice or by one step."""
+        found = []
+        for columns, values in self._choices:
+            other = np.tile(x, (len(values), 1))
+            other[:, columns] = values
+            found.append(other)
+        for column, step in self._steps:
+            other = np.tile(x, (2, 1))
+            other[:, column] = np.clip(x[column] + np.array([-step, step]), 0.0, 1.0)
+            found.append(other)
+        points = self._space.project(np.vstack(found))
+        return np.ascontiguousarray(points[(points != x).any(axis=1)])
+
+    def climb(
+        self,
+        gp: MapGaussianProcess,
+        start: FloatArray,
+        level: float,
+        low: FloatArray,
+        high: FloatArray,
+        known: FloatArray,
+        *,
+        max_evaluations: int,
+    ) -> tuple[FloatArray, float]:
+        """As the Gaussian process climbs log expected improvement; first by single changes to what is not `known`."""
+        x = start
+        value = float(gp.log_expected_improvement(x[None, :], level)[0])
+        for _ in range(ROUNDS):
+            others = unknown(self.beside(x), known)
+            if len(others) == 0:
+                break
+            scores = gp.log_expected_improvement(others, level)
+            best = int(np.argmax(scores))
+            if not scores[best] > value:
+                break
+            x, value = others[best], float(scores[best])
+        if self._fixed.all():
+            return x, value
+        floor, ceiling = np.where(self._fixed, x, np.minimum(low, x)), np.where(self._fixed, x, np.maximum(high, x))
+        return gp.climb_log_expected_improvement(x, level, floor, ceiling, max_evaluations=max_evaluations)
+
+
+def unknown(points: FloatArray, known: FloatArray) -> FloatArray:
+    """Those of points (n, D) that are not, to the bit, among the known (m, D)."""
+    return points[~_same(points, known)]
+
+
+def _same(points: FloatArray, known: FloatArray) -> NDArray[np.bool_]:
+    rows = [np.ascontiguousarray(each + 0.0).view(f"V{8 * points.shape[1]}").ravel() for each in (points, known)]
+    mask: NDArray[np.bool_] = np.isin(rows[0], rows[1])
+    return mask

@@ -524,6 +524,16 @@ def test_a_signal_ends_the_commands_too(here, name, code):
         ledger.tell(id=ledger.pending[0].id, y=1.0)
 
 
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_a_run_that_is_killed_takes_its_commands_along(here):
+    with begin_slow(here, workers=2, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        process.kill()
+    assert process.returncode == -signal.SIGKILL
+    assert_no_command_is_left(here)
+    ledger = read_ledger("run.jsonl")
+    assert (ledger.n_told, ledger.n_failed, len(ledger.pending)) == (2, 0, 2)
+
+
 def test_a_run_that_ends_before_any_value_says_why(here, capsys):
     assert main([*TUNE, "--n-evals", "9", "--timeout", "0"]) == 1
     said = " ".join(capsys.readouterr().err.split())

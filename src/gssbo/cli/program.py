@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from gssbo._validation import check_real
+from gssbo.cli.guard import Guard
 from gssbo.cli.text import written
 from gssbo.cli.value import last_number
 
@@ -60,6 +61,8 @@ class Program:
         The last line, or the file, is a JSON object, and this its entry. By default the value is the last number there.
     timeout : float, optional
         Seconds after which the command is killed, and the evaluation failed.
+    guard : Guard, optional
+        What ends the commands where this process is killed.
 
     Raises
     ------
@@ -75,7 +78,13 @@ class Program:
     """
 
     def __init__(
-        self, command: str, names: Iterable[str], *, key: str | None = None, timeout: float | None = None
+        self,
+        command: str,
+        names: Iterable[str],
+        *,
+        key: str | None = None,
+        timeout: float | None = None,
+        guard: Guard | None = None,
     ) -> None:
         names = list(names)
         if VALUE_FILE in names:
@@ -110,6 +119,7 @@ class Program:
         self._chosen_by_point = any(name is not None for _, name in self._words[0])  # which program it is
         self._key = key
         self._timeout = math.inf if timeout is None else check_real("command-timeout", timeout, above=0.0)
+        self._guard = Guard() if guard is None else guard
         self._running: set[subprocess.Popen[str]] = set()
         self._lock, self._closed = threading.Lock(), False  # several threads may call
 
@@ -159,6 +169,7 @@ class Program:
                     raise ProgramFailed(f"it could not be started: {error}") from None
                 raise CannotStart(f"the command must be one that can be started, got {words[0]!r} ({error})") from None
             self._running.add(process)
+            self._guard.watch(process.pid)
         try:
             output, errors = self._output(process)
         except BaseException:
@@ -166,6 +177,7 @@ class Program:
             raise
         finally:
             self._running.discard(process)
+            self._guard.release(process.pid)
         if process.returncode != 0:
             said = errors.strip()[-TAIL:]
             ended = f"it ended with code {process.returncode}" + (f": {said}" if said else "")

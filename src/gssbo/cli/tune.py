@@ -17,6 +17,7 @@ from gssbo import _stops
 from gssbo._minimize import minimize
 from gssbo.cli.arguments import natural, positive
 from gssbo.cli.errors import add_skip_damaged, fail, journal_warnings, output_may_be_lost
+from gssbo.cli.guard import Guard
 from gssbo.cli.program import CannotStart, Program, ProgramFailed
 from gssbo.cli.signals import Endings
 from gssbo.cli.space_file import read_space
@@ -137,10 +138,10 @@ def _end(
 
 
 def _minimize(parser: argparse.ArgumentParser, options: argparse.Namespace, gives_up: _GivesUp) -> OptimizeResult:
-    space = _space(parser, options)
-    program = Program(options.program, space, key=options.key, timeout=options.command_timeout)
+    space, guard = _space(parser, options), Guard()
+    program = Program(options.program, space, key=options.key, timeout=options.command_timeout, guard=guard)
     # Commands are processes: a thread each will do.
-    with ThreadPoolExecutor(options.workers) as executor, contextlib.closing(program):
+    with guard, ThreadPoolExecutor(options.workers) as executor, contextlib.closing(program):
         return minimize(
             program,
             space,

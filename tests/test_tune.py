@@ -319,6 +319,7 @@ def test_a_pending_suggestion_is_told_by_its_number(here, capsys):
         (["plot", "none.jsonl", "--out", "a.png"], "cannot be read"),
         (["export", "none.jsonl"], "cannot be read"),
         (["compact", "none.jsonl"], "No such file"),
+        (["tell", "none.jsonl", "--from", "none.csv", "--value", "1"], "not allowed with argument --from"),
     ],
 )
 def test_wrong_arguments_end_in_an_error(here, capsys, arguments, message):

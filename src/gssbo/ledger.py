@@ -13,9 +13,10 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gssbo._typing import FloatArray
-from gssbo._validation import check_flag, check_integer
+from gssbo._validation import check_flag, check_integer, check_vector
 from gssbo.entry import Entry
 from gssbo.history import History
 from gssbo.journal import Journal, read_journal
@@ -148,11 +149,45 @@ class Ledger:
             self._complete()
             new = read_observations(self.space, self._pending, self._history, x, y, sign=self._sign, **options)
             if once:
-                known = set(_pairs(self._history.X, self._history.y))
-                new = new.where([pair not in known for pair in _pairs(new.rows, new.y)])
+                new = new.where(~self._known(new.rows, new.y))
             if len(new.y):
                 told = self._sign * new.y
                 self._commit(Entry("tell", new.rows, tuple(new.ids), told, new.noise_std, prior))
+
+    def was_told(self, x: Any, y: Any) -> NDArray[np.bool_]:
+        """Which of many points were told with these very values.
+
+        Parameters
+        ----------
+        x : points
+            As for `tell`, n of them.
+        y : array of shape (n,)
+            NaN where the evaluation failed.
+
+        Returns
+        -------
+        array of bool, shape (n,)
+
+        Raises
+        ------
+        ValueError
+            If a point is not of the space.
+
+        Examples
+        --------
+        >>> ledger = Ledger(Space([(0, 1)]))
+        >>> ledger.tell([[0.1], [0.2]], [3.0, float("nan")])
+        >>> ledger.was_told([[0.1], [0.1], [0.2]], [3.0, 4.0, float("nan")])
+        array([ True, False,  True])
+        """
+        with self._lock:
+            self._complete()
+            rows = self.space.read_many("x", x)
+            return self._known(rows, self._sign * check_vector("y", y, size=len(rows), finite=False))
+
+    def _known(self, rows: Rows, y: FloatArray) -> NDArray[np.bool_]:
+        known = set(_pairs(self._history.X, self._history.y))
+        return np.array([pair in known for pair in _pairs(rows, y)], dtype=bool)
 
     def _commit(self, entry: Entry) -> None:
         """Write an entry to the journal, if there is one, and carry it out: both, or neither.

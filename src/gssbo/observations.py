@@ -27,7 +27,7 @@ class Observations:
     noise_std: FloatArray | None
     ids: list[int | None]
 
-    def where(self, mask: Sequence[bool]) -> Observations:
+    def where(self, mask: Sequence[bool] | NDArray[np.bool_]) -> Observations:
         """Those of the mask (n,)."""
         kept = np.flatnonzero(np.asarray(mask, dtype=bool))
         noise_std = None if self.noise_std is None else self.noise_std[kept]

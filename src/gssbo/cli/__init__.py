@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 
-from gssbo.cli import export, info, listings, record, run, tune
+from gssbo.cli import export, info, listings, record, run, tell, tune
 from gssbo.cli.arguments import joined
 
 __all__ = ["main"]
@@ -27,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--version", action="version", version=f"gssbo {version('gssbo')}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for module in (tune, record, export, run, listings, info):
+    for module in (tune, record, tell, export, run, listings, info):
         module.add_commands(commands)
     options = parser.parse_args(joined(sys.argv[1:] if arguments is None else arguments))
     try:

@@ -12,12 +12,13 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, NoReturn
 
 from gssbo.exceptions import JournalWarning
 from gssbo.journal.journal import SKIPPING
 
-__all__ = ["WRONG", "add_skip_damaged", "fail", "journal_warnings", "output_may_be_lost"]
+__all__ = ["WRONG", "add_skip_damaged", "fail", "journal_warnings", "note_unread", "output_may_be_lost"]
 
 WRONG = 2
 OPTION = "--skip-damaged"
@@ -40,6 +41,12 @@ def fail(parser: argparse.ArgumentParser, error: Exception) -> NoReturn:
     """
     message = " ".join(str(error).splitlines()).replace(SKIPPING, OPTION)
     parser.exit(WRONG, f"{parser.prog}: error: {message}\n")
+
+
+def note_unread(parser: argparse.ArgumentParser, path: Path, columns: list[str]) -> None:
+    """Say which columns of a table stand for nothing, if any does."""
+    if columns:
+        sys.stderr.write(f"{parser.prog}: note: {path}: columns not read: {', '.join(columns)}\n")
 
 
 def add_skip_damaged(parser: argparse.ArgumentParser) -> None:

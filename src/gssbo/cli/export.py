@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gssbo.cli.errors import add_skip_damaged, fail, journal_warnings
+from gssbo.cli.table import own_columns
 from gssbo.cli.text import labels, written
 from gssbo.journal import read_journal
 from gssbo.journal.record import Record
@@ -23,7 +24,8 @@ def add_commands(commands: Any) -> None:
     parser = commands.add_parser(
         "export",
         help="write the observations in a journal as CSV",
-        description="Write what was told, in order, as CSV with a header; pending suggestions are not in it.",
+        description="Write what was told, in order, as CSV with a header; pending suggestions are not in it. "
+        "`gssbo tell --from` and `gssbo tune --from` read such a table.",
     )
     parser.add_argument("journal", type=Path, metavar="JOURNAL", help="of a run that is over, broken off or going on")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write there (default: standard output)")
@@ -54,8 +56,9 @@ def _table(record: Record) -> Iterator[list[Any]]:
     """The header, then a line an observation."""
     tells = [entry for entry in record.entries if entry.kind == "tell"]
     noisy = any(entry.noise_std is not None for entry in tells)
-    names, own = labels(record.space), ["value", "failed", *["noise_std"] * noisy, "prior"]
-    yield [_other("number", names), *names, *[_other(name, names) for name in own]]
+    names = labels(record.space)
+    own = own_columns(names)
+    yield [own["number"], *names, *(own[name] for name in ("value", "failed", *["noise_std"] * noisy, "prior"))]
     number = 0
     for entry in tells:
         assert entry.rows is not None and entry.y is not None
@@ -67,10 +70,3 @@ def _table(record: Record) -> Iterator[list[Any]]:
             failed = math.isnan(y)
             outcome = ["" if failed else y, written(failed), *[std] * noisy, written(entry.prior)]
             yield [number, *values, *outcome]
-
-
-def _other(name: str, names: list[str]) -> str:
-    """A column's name, which gives way to a parameter of that name."""
-    while name in names:
-        name += "_"
-    return name

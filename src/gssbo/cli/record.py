@@ -1,4 +1,4 @@
-"""`gssbo best`, `gssbo tell`, `gssbo plot`, `gssbo compact`: what a journal holds, more of it, and less."""
+"""`gssbo best`, `gssbo plot`, `gssbo compact`: what a journal holds, and less of it."""
 
 from __future__ import annotations
 
@@ -17,18 +17,17 @@ from gssbo.entry import Entry
 from gssbo.exceptions import JournalError, MissingDependencyError
 from gssbo.journal import compact, read_journal
 from gssbo.journal.record import Record
-from gssbo.ledger import Ledger, continue_ledger, ledger_of
+from gssbo.ledger import Ledger, ledger_of
 from gssbo.modelled import Best
 from gssbo.optimizer import Optimizer
 from gssbo.plot import plot_run
 from gssbo.plot.canvas import regrets
-from gssbo.space.parameter import Misfit, Parameter
 
 __all__ = ["add_commands"]
 
 
 def add_commands(commands: Any) -> None:
-    """Add `best`, `tell`, `plot` and `compact` to the parser."""
+    """Add `best`, `plot` and `compact` to the parser."""
     best = commands.add_parser("best", help="the best point in a journal", description="Print the best point of a run.")
     best.add_argument("journal", type=Path, metavar="JOURNAL", help="of a run that is over, broken off or going on")
     best.add_argument("--json", action="store_true", help="print one JSON object")
@@ -38,22 +37,6 @@ def add_commands(commands: Any) -> None:
     )  # fmt: skip
     add_skip_damaged(best)
     best.set_defaults(command=lambda options: _best(best, options))
-
-    tell = commands.add_parser(
-        "tell",
-        help="add an observation to a journal",
-        description="Add an observation to the journal of a run that is not going on.",
-        epilog="example: gssbo tell run.jsonl lr=0.01 act=relu --value 0.25",
-    )
-    tell.add_argument("journal", type=Path, metavar="JOURNAL")
-    tell.add_argument("point", nargs="*", metavar="NAME=VALUE", help="each parameter; or --id of a pending suggestion")
-    tell.add_argument("--id", type=int, metavar="N", help="number of a pending suggestion, see `gssbo best`")
-    outcome = tell.add_mutually_exclusive_group(required=True)
-    outcome.add_argument("--value", type=float, metavar="Y", help="what was observed")
-    outcome.add_argument("--failed", action="store_true", help="the evaluation failed")
-    tell.add_argument("--noise-std", type=float, metavar="S", help="standard deviation of the value's noise, if known")
-    add_skip_damaged(tell)
-    tell.set_defaults(command=lambda options: _tell(tell, options))
 
     plot = commands.add_parser("plot", help="draw what a journal holds", description="Draw values and time of a run.")
     plot.add_argument("journal", type=Path, metavar="JOURNAL")
@@ -131,72 +114,6 @@ def _ask_seconds(entries: list[Entry], n_told: int) -> FloatArray:
         if entry.kind == "tell" and entry.y is not None:
             after += [spent] * len(entry.y)
     return np.array(after[:n_told])
-
-
-def _tell(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
-    try:
-        with journal_warnings(parser):
-            continued = continue_ledger(options.journal, skip_damaged=options.skip_damaged)
-        with continued as ledger:
-            value = float("nan") if options.failed else options.value
-            if options.id is not None:
-                if options.point:
-                    raise ValueError("the point must not be given with --id")
-                ledger.tell(id=options.id, y=value, noise_std=options.noise_std)
-            else:
-                ledger.tell(_point(ledger, options.point), value, noise_std=options.noise_std)
-            sys.stdout.write(f"{ledger.n_told} told, best value {ledger.best_y}\n")
-    except ValueError as error:
-        fail(parser, error)
-    return 0
-
-
-def _point(ledger: Ledger, words: list[str]) -> Any:
-    """A point of the space from NAME=VALUE, values as JSON, numbers as Python reads them, or else as text."""
-    names = labels(ledger.space)
-    found: dict[str, Any] = {}
-    for word in words:
-        name, equals, text = word.partition("=")
-        if not equals or name not in names:
-            raise ValueError(f"the point must be NAME=VALUE for each of {', '.join(names)}, got {word!r}")
-        if name in found:
-            raise ValueError(f"the point must have each parameter once, got {name} again in {word!r}")
-        found[name] = _value(name, text, ledger.space.kinds[names.index(name)])
-    missing = [name for name in names if name not in found]
-    if missing:
-        raise ValueError(f"the point must have all parameters, missing: {', '.join(missing)}")
-    values = [found[name] for name in names]
-    if ledger.space.names is not None:
-        return dict(zip(ledger.space.names, values, strict=True))
-    return np.array(values, dtype=float) if ledger.space.is_array else values
-
-
-def _value(name: str, text: str, parameter: Parameter) -> Any:
-    values = getattr(parameter, "values", ())
-    for form in (written, str):  # as `gssbo best` prints it, or Python
-        for value in values:
-            if text == form(value):
-                return value
-    try:
-        parameter.store([value := _read(text)])
-    except Misfit as misfit:
-        limits = f"values are {', '.join(map(json.dumps, values))}" if values else parameter.limits
-        raise ValueError(f"{name} must {misfit.rule}, got {text!r}; its {limits}") from None
-    return value
-
-
-def _read(text: str) -> Any:
-    for read in (json.loads, int, float):  # JSON has no .5, +3 and 1.
-        try:
-            return _frozen(read(text))
-        except ValueError:
-            continue
-    return text
-
-
-def _frozen(value: Any) -> Any:
-    """A list as a category is one."""
-    return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
 def _named(ledger: Ledger, point: Any) -> list[tuple[str, Any]]:

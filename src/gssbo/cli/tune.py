@@ -14,16 +14,19 @@ from typing import Any, NoReturn
 from scipy.optimize import OptimizeResult
 
 from gssbo import _stops
-from gssbo._minimize import minimize
+from gssbo._run import run
 from gssbo.cli.arguments import natural, positive
-from gssbo.cli.errors import add_skip_damaged, fail, journal_warnings, output_may_be_lost
+from gssbo.cli.errors import add_skip_damaged, fail, journal_warnings, note_unread, output_may_be_lost
 from gssbo.cli.guard import Guard
 from gssbo.cli.program import CannotStart, Program, ProgramFailed
 from gssbo.cli.signals import Endings
 from gssbo.cli.space_file import read_space
+from gssbo.cli.table import read_table, tell_table
 from gssbo.cli.text import paragraph, written
 from gssbo.exceptions import JournalError, MissingDependencyError, OtherOption
 from gssbo.journal import Journal, read_journal
+from gssbo.optimizer import Optimizer
+from gssbo.space import Space
 
 __all__ = ["add_commands"]
 
@@ -53,8 +56,14 @@ def add_commands(commands: Any) -> None:
         help="{name} stands for a parameter's value, {value_file} for a file to write to",
     )
     parser.add_argument("--space", type=Path, metavar="TOML", help="a table a parameter; a journal has it already")
-    parser.add_argument("--n-evals", type=positive, required=True, metavar="N", help="evaluations, earlier ones too")
+    parser.add_argument(
+        "--n-evals", type=positive, required=True, metavar="N", help="evaluations in all, of earlier calls too"
+    )
     parser.add_argument("--journal", type=Path, metavar="FILE", help="keep the run here, and go on where it broke off")
+    parser.add_argument(
+        "--from", type=Path, dest="table", metavar="FILE",
+        help="evaluations made before the run, not counted: a CSV or TSV table, as `gssbo tell --from` takes it",
+    )  # fmt: skip
     add_skip_damaged(parser)
     parser.add_argument("--workers", type=positive, default=1, metavar="N", help="commands at a time (default: 1)")
     parser.add_argument("--maximize", action="store_true", help="larger is better")
@@ -78,7 +87,7 @@ def _tune(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     with Endings() as endings:
         try:
             with journal_warnings(parser):
-                result = _minimize(parser, options, gives_up)
+                result = _run(parser, options, gives_up)
         except OtherOption as error:
             fail(parser, _in_flags(options, error))
         except (ValueError, MissingDependencyError) as error:
@@ -137,27 +146,34 @@ def _end(
     return endings.code
 
 
-def _minimize(parser: argparse.ArgumentParser, options: argparse.Namespace, gives_up: _GivesUp) -> OptimizeResult:
+def _run(parser: argparse.ArgumentParser, options: argparse.Namespace, gives_up: _GivesUp) -> OptimizeResult:
     space, guard = _space(parser, options), Guard()
     program = Program(options.program, space, key=options.key, timeout=options.command_timeout, guard=guard)
-    # Commands are processes: a thread each will do.
-    with guard, ThreadPoolExecutor(options.workers) as executor, contextlib.closing(program):
-        return minimize(
-            program,
-            space,
-            n_evals=options.n_evals,
-            maximize=options.maximize,
-            catch=ProgramFailed,
-            workers=executor,
-            timeout=options.timeout,
-            target=options.target,
-            patience=options.patience,
-            callback=gives_up,
-            progress=not options.quiet,
-            journal=options.journal and Journal(options.journal, skip_damaged=options.skip_damaged),
-            rng=options.seed,
-            **_chosen(options),
-        )
+    table = None if options.table is None else read_table(options.table, Space(space), maximize=options.maximize)
+    with Optimizer(
+        space,
+        maximize=options.maximize,
+        journal=options.journal and Journal(options.journal, skip_damaged=options.skip_damaged),
+        rng=options.seed,
+        **_chosen(options),
+    ) as optimizer:
+        if table is not None:
+            note_unread(parser, options.table, table.unread)
+            tell_table(optimizer, table, prior=True)
+        # Commands are processes: a thread each will do.
+        with guard, ThreadPoolExecutor(options.workers) as executor, contextlib.closing(program):
+            return run(
+                optimizer,
+                program,
+                n_evals=options.n_evals,
+                catch=ProgramFailed,
+                workers=executor,
+                timeout=options.timeout,
+                target=options.target,
+                patience=options.patience,
+                callback=gives_up,
+                progress=not options.quiet,
+            )
 
 
 def _space(parser: argparse.ArgumentParser, options: argparse.Namespace) -> dict[str, Any]:
@@ -196,11 +212,13 @@ class _GivesUp:
 
 def _report(options: argparse.Namespace, result: OptimizeResult, *, hopeless: bool) -> int:
     failures = [failure.reason for failure in result.failures]
+    n_prior = len(result.func_vals) - result.nfev
     if options.json:
         document = {
             "best": result.x,
             "value": result.fun,
             "n_evals": result.nfev,
+            "n_prior": n_prior,
             "n_failed": result.n_failed,
             "message": result.message,
             "failures": failures,
@@ -209,7 +227,8 @@ def _report(options: argparse.Namespace, result: OptimizeResult, *, hopeless: bo
     elif result.x is not None:
         best = "\n".join(f"  {name} = {written(value)}" for name, value in result.x.items())
         sys.stdout.write(
-            f"best value {result.fun:.10g} of {result.nfev} evaluations, {result.n_failed} of them failed\n{best}\n"
+            f"best value {result.fun:.10g} of {result.nfev} evaluations"
+            f"{f' and {n_prior} made before' if n_prior else ''}, {result.n_failed} of them failed\n{best}\n"
             f"{result.message}\n"
         )
     if result.x is None or hopeless:

@@ -1,0 +1,217 @@
+"""Observations as a table: the columns that `gssbo export` writes, and what `--from` reads.
+
+A header, then a line for each observation. Columns go by their names: one for each parameter, and `value`; `failed`,
+`noise_std` and `prior` may be there. Where a parameter has the name of one of these, the column has an underscore more.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gssbo.cli.reading import read_points
+from gssbo.cli.text import labels
+from gssbo.ledger import Ledger
+from gssbo.space import Space
+
+__all__ = ["Table", "own_columns", "read_table", "tell_table"]
+
+OWN = ("number", "value", "failed", "noise_std", "prior")
+# What separates the fields, and whether spaces may follow it: the header tells, the first of equals is taken.
+DIALECTS: list[dict[str, Any]] = [
+    {"skipinitialspace": spaces, "delimiter": delimiter} for spaces in (False, True) for delimiter in ",\t;"
+]
+FLAGS = {"true": True, "false": False}
+
+
+@dataclass(frozen=True)
+class Table:
+    """Observations (n): points, values, NaN where the evaluation failed, noise, whether made before the run.
+
+    `unread` has the names of the columns that say none of that.
+    """
+
+    points: list[Any]
+    values: list[float]
+    noise_std: list[float | None]
+    prior: list[bool]
+    unread: list[str]
+
+
+def own_columns(names: Iterable[str]) -> dict[str, str]:
+    """Names of the columns beside those of the parameters, by what they are.
+
+    Examples
+    --------
+    >>> own_columns(["lr", "value"])["value"]
+    'value_'
+    """
+    taken = set(names)
+    found = {}
+    for name in OWN:
+        column = name
+        while column in taken:
+            column += "_"
+        found[name] = column
+    return found
+
+
+def read_table(path: Path, space: Space, *, maximize: bool) -> Table:
+    r"""Read a table separated by commas, tabs or semicolons; a value that is empty or NaN is a failed evaluation.
+
+    Raises
+    ------
+    ValueError
+        If anything in it is wrong; the message names the file, the line, the column, the rule and the text.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "old.tsv"
+    >>> _ = path.write_text("n\tvalue\n3\t0.5\n4\t\n")
+    >>> table = read_table(path, Space({"n": range(1, 9)}), maximize=False)
+    >>> table.points, table.values
+    ([{'n': 3}, {'n': 4}], [0.5, nan])
+    """
+    names = labels(space)
+    own = own_columns(names)
+    cells = _Cells(path, [*names, own["value"]], [own[name] for name in OWN])
+    points = read_points(space, [cells.texts(name) for name in names], cells.where)
+    failed, prior = (cells.flags(own[name]) for name in ("failed", "prior"))
+    values = []
+    for k, text in enumerate(cells.texts(own["value"])):
+        value = _number(text) if text.strip() else math.nan
+        if value is None or (failed[k] is False and math.isnan(value)):
+            raise cells.wrong(k, own["value"], "be a number, or empty or nan where the evaluation failed")
+        if value == (math.inf if maximize else -math.inf):
+            raise cells.wrong(k, own["value"], "be finite: no failure is infinitely good")
+        values.append(math.nan if failed[k] or math.isinf(value) else value)
+    noise_std: list[float | None] = []
+    for k, text in enumerate(cells.texts(own["noise_std"])):
+        std = _number(text)
+        if text.strip() and (std is None or not 0.0 <= std < math.inf):
+            raise cells.wrong(k, own["noise_std"], "be at least 0 and finite, or empty")
+        noise_std.append(std)
+    return Table(points, values, noise_std, [flag is True for flag in prior], cells.unread)
+
+
+def tell_table(ledger: Ledger, table: Table, *, prior: bool = False) -> int:
+    """Tell a ledger those observations of a table that it has not been told yet, in order; return how many they are.
+
+    With `prior` all of them were made before the run, whatever the table says.
+    """
+    if not table.values:
+        return 0
+    new = np.flatnonzero(~ledger.was_told(table.points, table.values)).tolist()
+    kinds = itertools.groupby(new, key=lambda k: (prior or table.prior[k], table.noise_std[k] is not None))
+    for (early, noisy), group in kinds:
+        chosen = list(group)
+        tell = ledger.tell_prior if early else ledger.tell
+        tell(
+            [table.points[k] for k in chosen],
+            [table.values[k] for k in chosen],
+            noise_std=[table.noise_std[k] for k in chosen] if noisy else None,
+        )
+    return len(new)
+
+
+class _Cells:
+    """The texts of a table, by column, and where they stand.
+
+    Parameters
+    ----------
+    path : Path
+    needed : sequence of str
+        Columns that must be there.
+    own : sequence of str
+        Columns that may be.
+    """
+
+    def __init__(self, path: Path, needed: list[str], own: list[str]) -> None:
+        try:
+            with path.open(encoding="utf-8-sig", newline="") as file:
+                text = file.read()
+        except (OSError, UnicodeDecodeError) as error:
+            raise ValueError(f"the table must be a CSV or TSV file in UTF-8, got {path} ({error})") from None
+        self._path = path
+        self._lines: list[int] = []  # at which rows begin
+        self._rows: list[list[str]] = []
+        dialect = max(DIALECTS, key=lambda each: len(set(needed).intersection(_header(text, each))))
+        reader = csv.reader(_lines(text), strict=True, **dialect)
+        begin = 1
+        try:
+            for row in reader:
+                if any(row):
+                    self._lines.append(begin)
+                    self._rows.append(row)
+                begin = reader.line_num + 1
+        except csv.Error as error:
+            raise ValueError(f"{path}: line {begin} must be a line of a table, got {error}") from None
+        self._header = self._rows.pop(0) if self._rows else []
+        line = self._lines.pop(0) if self._lines else 1
+        missing = [name for name in needed if name not in self._header]
+        if missing:
+            raise ValueError(
+                f"{path}: line {line} must be a header that names the columns {', '.join(needed)}; missing: "
+                f"{', '.join(missing)}; got {', '.join(self._header) or 'nothing'}"
+            )
+        twice = [name for name in {*needed, *own} if self._header.count(name) > 1]
+        if twice:
+            raise ValueError(f"{path}: line {line} must name each column once, got {', '.join(sorted(twice))} again")
+        for line, row in zip(self._lines, self._rows, strict=True):
+            if len(row) != len(self._header):
+                raise ValueError(
+                    f"{path}: line {line} must have {len(self._header)} fields, as the header has, got {len(row)}"
+                )
+        self.unread = [name for name in self._header if name not in {*needed, *own}]
+
+    def texts(self, name: str) -> list[str]:
+        """A column; empty where there is none."""
+        if name not in self._header:
+            return [""] * len(self._rows)
+        k = self._header.index(name)
+        return [row[k] for row in self._rows]
+
+    def flags(self, name: str) -> list[bool | None]:
+        """A column of true, false and nothing."""
+        found: list[bool | None] = []
+        for k, text in enumerate(self.texts(name)):
+            flag = FLAGS.get(text.strip().lower())
+            if flag is None and text.strip():
+                raise self.wrong(k, name, "be true or false, or empty")
+            found.append(flag)
+        return found
+
+    def where(self, k: int) -> str:
+        """How a message about a row begins."""
+        return f"{self._path}: line {self._lines[k]}: "
+
+    def wrong(self, k: int, name: str, rule: str) -> ValueError:
+        """The error of a cell."""
+        return ValueError(f"{self.where(k)}{name} must {rule}, got {self.texts(name)[k]!r}")
+
+
+def _lines(text: str) -> io.StringIO:
+    return io.StringIO(text, newline="")
+
+
+def _header(text: str, dialect: dict[str, Any]) -> list[str]:
+    try:
+        return next((row for row in csv.reader(_lines(text), **dialect) if any(row)), [])
+    except csv.Error:
+        return []
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None

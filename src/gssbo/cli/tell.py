@@ -1,0 +1,99 @@
+"""`gssbo tell`: observations for a journal, one or a table of them."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+from gssbo.cli.errors import add_skip_damaged, fail, journal_warnings, note_unread
+from gssbo.cli.reading import read_points
+from gssbo.cli.table import read_table, tell_table
+from gssbo.cli.text import labels
+from gssbo.ledger import Ledger, continue_ledger
+
+__all__ = ["add_commands"]
+
+
+def add_commands(commands: Any) -> None:
+    """Add `tell` to the parser."""
+    parser = commands.add_parser(
+        "tell",
+        help="add observations to a journal",
+        description="Add an observation, or a table of them, to the journal of a run that is not going on.",
+        epilog="examples: gssbo tell run.jsonl lr=0.01 act=relu --value 0.25; gssbo tell run.jsonl --from old.csv",
+    )
+    parser.add_argument("journal", type=Path, metavar="JOURNAL")
+    parser.add_argument("point", nargs="*", metavar="NAME=VALUE", help="each parameter; or --id, or --from")
+    parser.add_argument("--id", type=int, metavar="N", help="number of a pending suggestion, see `gssbo best`")
+    outcome = parser.add_mutually_exclusive_group(required=True)
+    outcome.add_argument("--value", type=float, metavar="Y", help="what was observed")
+    outcome.add_argument("--failed", action="store_true", help="the evaluation failed")
+    outcome.add_argument(
+        "--from", type=Path, dest="table", metavar="FILE",
+        help="a CSV or TSV table, as `gssbo export` writes it: a column for each parameter and `value`, "
+        "empty where the evaluation failed; what the journal has already is left out",
+    )  # fmt: skip
+    parser.add_argument(
+        "--noise-std", type=float, metavar="S", help="standard deviation of the value's noise, if known"
+    )
+    parser.add_argument("--prior", action="store_true", help="made before the run: not counted by `tune --n-evals`")
+    add_skip_damaged(parser)
+    parser.set_defaults(command=lambda options: _tell(parser, options))
+
+
+def _tell(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    try:
+        with journal_warnings(parser):
+            continued = continue_ledger(options.journal, skip_damaged=options.skip_damaged)
+        with continued as ledger:
+            if options.table is None:
+                _tell_one(ledger, options)
+            else:
+                _tell_table(parser, ledger, options)
+            sys.stdout.write(f"{ledger.n_told} told, best value {ledger.best_y}\n")
+    except ValueError as error:
+        fail(parser, error)
+    return 0
+
+
+def _tell_one(ledger: Ledger, options: argparse.Namespace) -> None:
+    value = math.nan if options.failed else options.value
+    if options.id is None:
+        tell = ledger.tell_prior if options.prior else ledger.tell
+        tell(_point(ledger, options.point), value, noise_std=options.noise_std)
+    elif options.point:
+        raise ValueError("the point must not be given with --id")
+    elif options.prior:
+        raise ValueError("--prior must not be given with --id: a suggestion is of the run")
+    else:
+        ledger.tell(id=options.id, y=value, noise_std=options.noise_std)
+
+
+def _tell_table(parser: argparse.ArgumentParser, ledger: Ledger, options: argparse.Namespace) -> None:
+    if options.point or options.id is not None or options.noise_std is not None:
+        raise ValueError("--from must come without a point, --id and --noise-std: the table says all that")
+    table = read_table(options.table, ledger.space, maximize=ledger.maximize)
+    n_new, n = tell_table(ledger, table, prior=options.prior), len(table.values)
+    note_unread(parser, options.table, table.unread)
+    known = "" if n_new == n else f"; {n - n_new} were in the journal already"
+    sys.stdout.write(f"{n_new} of {n} observations in {options.table} added{known}\n")
+
+
+def _point(ledger: Ledger, words: list[str]) -> Any:
+    """A point of the space from NAME=VALUE."""
+    names = labels(ledger.space)
+    found: dict[str, str] = {}
+    for word in words:
+        name, equals, text = word.partition("=")
+        if not equals or name not in names:
+            raise ValueError(f"the point must be NAME=VALUE for each of {', '.join(names)}, got {word!r}")
+        if name in found:
+            raise ValueError(f"the point must have each parameter once, got {name} again in {word!r}")
+        found[name] = text
+    missing = [name for name in names if name not in found]
+    if missing:
+        raise ValueError(f"the point must have all parameters, missing: {', '.join(missing)}")
+    return read_points(ledger.space, [[found[name]] for name in names])[0]

@@ -341,6 +341,10 @@ def test_wrong_arguments_end_in_an_error(here, capsys, arguments, message):
         (["export", "free.jsonl", "--out", "./free.jsonl"], "--out must be another file than the journal, got free"),
         (["export", "free.jsonl", "--out", "no/a.csv"], "No such file or directory: 'no/a.csv'"),
         (["compact", "bad.jsonl"], "bad.jsonl is damaged in line 3"),
+        (
+            ["plot", "free.jsonl", "--out", "no.ending/a"],
+            "--out must have an ending, .png, .pdf or .svg, got no.ending/a",
+        ),
         (["tell", "held.jsonl", "--id", "0", "--failed"], "held.jsonl is being written by"),
         (["tell", "free.jsonl", "x1=0.5", "x1=0.75", "--value", "1"], "each parameter once, got x1 again in 'x1=0.75'"),
         (["compact", "held.jsonl"], "held.jsonl is being written by"),

@@ -127,6 +127,8 @@ def _plain(point: Any) -> Any:
 
 def _plot(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     try:
+        if not options.out.suffix:
+            raise ValueError(f"--out must have an ending, .png, .pdf or .svg, got {options.out}")
         with journal_warnings(parser):
             record = read_journal(options.journal, skip_damaged=options.skip_damaged)
         ledger = ledger_of(record)

@@ -436,7 +436,8 @@ def test_earlier_values_do_not_excuse_a_command_that_always_fails(here, capsys):
     assert main([*wrong, "--journal", "run.jsonl"]) == 1
     out, err = capsys.readouterr()
     said = " ".join(err.split())
-    assert "no evaluation of this call gave a value; the last one" in said and "can't open file" in said
+    assert "no evaluation of this call gave a value; the last one: it ended with code 2: " in said
+    assert "can't open file" in said
     assert "The first 5 evaluations all failed, which ended the run" in said
     assert "best value" in out  # what the journal has is there all the same
     ledger = read_ledger("run.jsonl")
@@ -517,11 +518,10 @@ def test_a_signal_ends_the_commands_too(here, name, code):
         out, err = process.communicate(timeout=30)  # not the 60 s of the command
     assert process.returncode == code, err
     assert "Traceback" not in err and "best value" in out
-    if name == "SIGINT":
-        assert "Interrupted by the user" in out
-    else:
-        assert f"gssbo tune: ended by {name}; what was told is in run.jsonl" in err
-        assert f"Ended by {name}; everything evaluated so far is here." in out
+    by = "the user, Ctrl-C" if name == "SIGINT" else name
+    kept = "what was told is in run.jsonl, and the same line goes on from there"
+    assert f"Ended by {by}; {kept}.\n" in out
+    assert (f"gssbo tune: ended by {name}; {kept}\n" in err) == (name != "SIGINT")
     assert_no_command_is_left(here)
     ledger = read_ledger("run.jsonl")
     assert (ledger.n_told, ledger.n_failed, len(ledger.pending)) == (2, 0, 2)
@@ -623,6 +623,44 @@ def test_a_program_that_is_not_there_is_no_fault_of_the_point(here, command, rea
     (here / "empty").touch(mode=0o755)
     with pytest.raises(CannotStart, match=f"^the command must be one that can be started, {reason}"):
         Program(command, ["x"])({"x": 1})
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions")
+def test_a_program_of_this_folder_is_pointed_out(here):
+    (here / "train.sh").write_text("echo 1")
+    with pytest.raises(CannotStart, match=r"got 'train.sh' .*; the file in this folder is ./train.sh$"):
+        Program("train.sh {x}", ["x"])({"x": 1})
+
+
+def test_a_command_without_parameters_is_pointed_out(here, capsys):
+    tune = ["tune", python("print(1)"), "--space", "space.toml", "--n-evals", "2"]
+    assert main(tune) == 0
+    said = "gssbo tune: note: no {name} is in the command; it must read GSSBO_PARAMETERS\n"
+    assert capsys.readouterr().err.startswith(said)
+    assert main([*tune, "--quiet"]) == 0
+    assert capsys.readouterr().err == ""
+    assert main(["tune", "echo {lr} {n} {act} 1", *tune[2:]]) == 0
+    assert said not in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_a_run_without_a_journal_says_that_it_is_over(here, capsys):
+    (here / "program.py").write_text(
+        "import os, signal, time\n"
+        "if os.path.exists('ran'):\n"
+        "    os.kill(os.getppid(), signal.SIGINT)\n"
+        "    time.sleep(60)\n"
+        "open('ran', 'w')\n"
+        "print(1)\n"
+    )
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        assert main([*TUNE, "--n-evals", "9"]) == 130
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert capsys.readouterr().out.endswith(
+        "Ended by the user, Ctrl-C; without --journal, nothing goes on from here.\n"
+    )
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a script")

@@ -64,6 +64,11 @@ class Program:
     guard : Guard, optional
         What ends the commands where this process is killed.
 
+    Attributes
+    ----------
+    reads_environment : bool
+        Whether the command has no parameter, so that it must read GSSBO_PARAMETERS.
+
     Raises
     ------
     ValueError
@@ -115,6 +120,7 @@ class Program:
                 "the command must hold all parameters, or none and read GSSBO_PARAMETERS; missing: "
                 + ", ".join(left_out)
             )
+        self.reads_environment = len(left_out) > 0
         self._needs_file = VALUE_FILE in used
         self._chosen_by_point = any(name is not None for _, name in self._words[0])  # which program it is
         self._key = key
@@ -167,7 +173,10 @@ class Program:
             except OSError as error:
                 if error.errno == errno.E2BIG or self._chosen_by_point:
                     raise ProgramFailed(f"it could not be started: {error}") from None
-                raise CannotStart(f"the command must be one that can be started, got {words[0]!r} ({error})") from None
+                here = f"; the file in this folder is ./{words[0]}" if _is_here(words[0]) else ""
+                raise CannotStart(
+                    f"the command must be one that can be started, got {words[0]!r} ({error}){here}"
+                ) from None
             self._running.add(process)
             self._guard.watch(process.pid)
         try:
@@ -247,6 +256,11 @@ def _refuse_shell(words: list[str]) -> None:
             f"the command must be one program and its arguments, as there is no shell: got {found[0]!r}, for which "
             "write sh -c '...', or quote it where it is an argument"
         )
+
+
+def _is_here(program: str) -> bool:
+    """Whether a program that was looked for elsewhere is a file of this folder."""
+    return os.path.basename(program) == program and os.path.isfile(program)
 
 
 def _parts(word: str) -> list[tuple[str, str | None]]:

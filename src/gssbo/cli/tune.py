@@ -137,18 +137,24 @@ def _end(
     assert endings.received is not None
     name = endings.received.name
     with output_may_be_lost():
-        kept = "" if options.journal is None else f"; what was told is in {options.journal}"
-        sys.stderr.write(f"{parser.prog}: ended by {name}{kept}\n")
+        sys.stderr.write(f"{parser.prog}: ended by {name}; {_where_it_is(options)}\n")
         if result is not None:
-            if result.status == _stops.INTERRUPTED:
-                result.message = f"Ended by {name}; everything evaluated so far is here."
-            _report(options, result, hopeless=False)
+            _report(options, result, hopeless=False, by=name)
     return endings.code
+
+
+def _where_it_is(options: argparse.Namespace) -> str:
+    """What a run that is broken off leaves behind: more than what is printed of it, or nothing."""
+    if options.journal is None:
+        return "without --journal, nothing goes on from here"
+    return f"what was told is in {options.journal}, and the same line goes on from there"
 
 
 def _run(parser: argparse.ArgumentParser, options: argparse.Namespace, gives_up: _GivesUp) -> OptimizeResult:
     space, guard = _space(parser, options), Guard()
     program = Program(options.program, space, key=options.key, timeout=options.command_timeout, guard=guard)
+    if program.reads_environment and not options.quiet:
+        sys.stderr.write(f"{parser.prog}: note: no {{name}} is in the command; it must read GSSBO_PARAMETERS\n")
     table = None if options.table is None else read_table(options.table, Space(space), maximize=options.maximize)
     with Optimizer(
         space,
@@ -210,8 +216,12 @@ class _GivesUp:
             raise StopIteration(f"The first {HOPELESS} evaluations all failed.")
 
 
-def _report(options: argparse.Namespace, result: OptimizeResult, *, hopeless: bool) -> int:
-    failures = [failure.reason for failure in result.failures]
+def _report(
+    options: argparse.Namespace, result: OptimizeResult, *, hopeless: bool, by: str = "the user, Ctrl-C"
+) -> int:
+    if result.status == _stops.INTERRUPTED:
+        result.message = f"Ended by {by}; {_where_it_is(options)}."
+    failures = [failure.reason.removeprefix(f"{ProgramFailed.__name__}: ") for failure in result.failures]
     n_prior = len(result.func_vals) - result.nfev
     if options.json:
         document = {

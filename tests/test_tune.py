@@ -234,6 +234,7 @@ def test_a_journal_with_failures_is_drawn_whole(here, monkeypatch):
     [
         (False, [], "objective (logarithmic)"),
         (False, ["--optimum", "0.25"], "objective above 0.25 (logarithmic)"),
+        (True, [], "objective (logarithmic)"),
         (True, ["--optimum", "9"], "objective below 9 (logarithmic)"),
     ],
 )
@@ -247,7 +248,8 @@ def test_values_on_a_logarithmic_axis(here, monkeypatch, maximize, options, labe
     axes = figures[0].axes[0]
     assert (axes.get_yscale(), axes.get_ylabel()) == ("log", label)
     best = next(line for line in axes.lines if line.get_label() == "best observed so far")
-    expected = {"objective (logarithmic)": [4, 4, 2, 2, 0.5], "objective below 9 (logarithmic)": [5, 5, 5, 1, 1]}
+    plain = [4, 4, 4, 8, 8] if maximize else [4, 4, 2, 2, 0.5]
+    expected = {"objective (logarithmic)": plain, "objective below 9 (logarithmic)": [5, 5, 5, 1, 1]}
     np.testing.assert_array_equal(best.get_ydata(), expected.get(label, [3.75, 3.75, 1.75, 1.75, 0.25]))
 
 

@@ -43,6 +43,18 @@ def test_values_are_shown_where_regret_would_mislead(optimum: float | None, nois
     assert left.get_ylabel() == "error (fraction)"
 
 
+def test_what_is_maximised_is_drawn_as_it_is() -> None:
+    left = plot_run(-VALUES, SECONDS, maximize=True, optimum=-1.0, noisy=True).axes[0]
+    assert line(left, "best observed so far")[:, 1].tolist() == [-5.0, -4.0, -4.0, -2.0, -2.0, -1.5]
+    assert line(left, "highest expected value")[:, 1].tolist() == [-1.0, -1.0]
+    simple = plot_run(-VALUES, SECONDS, maximize=True, optimum=-1.0).axes[1].lines[0]
+    assert simple.get_ydata().tolist() == [4.0, 3.0, 3.0, 1.0, 1.0, 0.5]
+    with pytest.raises(
+        ValueError, match=r"^optimum must be the best value there is, got -2 where the best told is -1\.5"
+    ):
+        plot_run(-VALUES, SECONDS, maximize=True, optimum=-2.0)
+
+
 def test_time_panel_shows_both_clocks_and_the_switch() -> None:
     figure = plot_run(VALUES, SECONDS, objective_seconds=2 * SECONDS, retention_began_at=4)
     right = figure.axes[-1]

@@ -136,7 +136,7 @@ def _plot(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
             raise JournalError(f"{options.journal} holds no value yet")
         values, name = _drawn(ledger, options.optimum)
         if options.log and options.optimum is None and np.nanmin(values) <= 0.0:
-            raise ValueError("--log must come with --optimum, unless values are minimised and all above 0")
+            raise ValueError("--log must come with --optimum, unless all values are above 0")
         if options.log and np.nanmax(values) <= 0.0:
             raise ValueError(f"--log must have a value that is not the optimum, got {options.optimum:g} alone")
         figure = plot_run(
@@ -144,6 +144,7 @@ def _plot(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
             _ask_seconds(record.entries, ledger.n_told),
             title=options.journal.name,
             value_name=f"{name} (logarithmic)" if options.log else name,
+            maximize=ledger.maximize and options.optimum is None,
             n_init=0,
         )
         if options.log:
@@ -156,8 +157,8 @@ def _plot(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
 
 
 def _drawn(ledger: Ledger, optimum: float | None) -> tuple[FloatArray, str]:
-    """What is drawn (n,), less of it better, NaN where an evaluation failed; and its name."""
+    """What is drawn (n,), the values or how far they are from the optimum, NaN where one failed; and its name."""
     if optimum is None:
-        return (-ledger.y, "objective, negative") if ledger.maximize else (ledger.y, "objective")
+        return ledger.y, "objective"
     gaps = regrets("--optimum", optimum, ledger.y, maximize=ledger.maximize)
     return gaps, f"objective {'below' if ledger.maximize else 'above'} {optimum:g}"

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gssbo._typing import ArrayLike, FloatArray
-from gssbo._validation import check_integer, check_real, check_vector
+from gssbo._validation import check_flag, check_integer, check_real, check_vector
 from gssbo.plot.canvas import BLUE, GREY, ORANGE, new_figure, regrets, tidy
 
 __all__ = ["plot_run"]
@@ -22,6 +22,7 @@ def plot_run(
     objective_seconds: ArrayLike | None = None,
     title: str = "",
     value_name: str = "objective",
+    maximize: bool = False,
     optimum: float | None = None,
     noisy: bool = False,
     n_init: int = 20,
@@ -36,16 +37,18 @@ def plot_run(
     Parameters
     ----------
     values : array of shape (n,)
-        Values observed, in order, minimised; NaN where an evaluation failed, which is marked below.
+        Values observed, in order; NaN where an evaluation failed, which is marked below.
     optimizer_seconds : array of shape (n,)
         Cumulative seconds of the optimizer after each evaluation.
     objective_seconds : array of shape (n,), optional
         Cumulative seconds of the objective.
     title : str
     value_name : str
-        What is minimised, with its unit.
+        What is observed, with its unit.
+    maximize : bool
+        Whether larger is better.
     optimum : float, optional
-        Lowest (expected) value of the objective.
+        Best (expected) value of the objective.
     noisy : bool
         Whether repeated evaluations at one point differ.
     n_init : int
@@ -79,16 +82,17 @@ def plot_run(
     own = check_vector("optimizer_seconds", optimizer_seconds, size=y.size)
     theirs = None if objective_seconds is None else check_vector("objective_seconds", objective_seconds, size=y.size)
     n_design = check_integer("n_init", n_init, at_least=0)
-    lowest = None if optimum is None else check_real("optimum", optimum)
+    up = check_flag("maximize", maximize)
+    best = None if optimum is None else check_real("optimum", optimum)
     step = None if random_search_step is None else check_real("random_search_step", random_search_step)
     began_at = None if retention_began_at is None else check_integer("retention_began_at", retention_began_at)
     figure = new_figure(10.0, 4.6)
     figure.suptitle(title)
     grid = figure.add_gridspec(2, 2)
-    if lowest is None or noisy:
-        _observed(figure.add_subplot(grid[:, 0]), y, lowest, n_design, value_name)
+    if best is None or noisy:
+        _observed(figure.add_subplot(grid[:, 0]), y, up, best, n_design, value_name)
     else:
-        regret = regrets("optimum", lowest, y)
+        regret = regrets("optimum", best, y, maximize=up)
         upper = figure.add_subplot(grid[0, 0])
         _cumulative_regret(upper, regret, n_design, step)
         _simple_regret(figure.add_subplot(grid[1, 0], sharex=upper), regret, n_design)
@@ -100,13 +104,20 @@ def plot_run(
     return figure
 
 
-def _observed(axes: Any, y: FloatArray, optimum: float | None, n_init: int, name: str) -> None:
+def _observed(axes: Any, y: FloatArray, maximize: bool, optimum: float | None, n_init: int, name: str) -> None:
     count = np.arange(1, y.size + 1)
+    best = (np.fmax if maximize else np.fmin).accumulate(y)
     axes.scatter(count, y, label="observed", **OBSERVED)
-    axes.step(count, np.fmin.accumulate(y), where="post", color=BLUE, linewidth=1.8, label="best observed so far")
+    axes.step(count, best, where="post", color=BLUE, linewidth=1.8, label="best observed so far")
     _mark_failures(axes, y)
     if optimum is not None:
-        axes.axhline(optimum, color=ORANGE, linestyle="--", linewidth=1.2, label="lowest expected value")
+        axes.axhline(
+            optimum,
+            color=ORANGE,
+            linestyle="--",
+            linewidth=1.2,
+            label=f"{'highest' if maximize else 'lowest'} expected value",
+        )
     _mark_design(axes, n_init, y.size)
     axes.set(title="Values observed", xlabel="evaluations, initial design included", ylabel=name)
     _legend(axes, "center right")

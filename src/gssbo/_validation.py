@@ -42,7 +42,7 @@ def check_array(name: str, value: Any) -> FloatArray:
             return np.array(array, dtype=np.float64, order="C")
     except (TypeError, ValueError, OverflowError, RuntimeError) as error:  # the last of a tensor with a gradient
         raise ValueError(f"{name} must be an array of real numbers, got {_short(value)}: {error}") from error
-    raise ValueError(f"{name} must be an array of real numbers, got dtype {array.dtype}")
+    raise ValueError(f"{name} must be an array of real numbers, got {_short(value)} of dtype {array.dtype}")
 
 
 def check_unmasked(name: str, value: Any) -> None:
@@ -71,7 +71,7 @@ def as_float(value: Any) -> float:
 
 
 def _short(value: Any) -> str:
-    text = repr(value)
+    text = " ".join(line.strip() for line in repr(value).splitlines())
     return text if len(text) <= 80 else text[:77] + "..."
 
 

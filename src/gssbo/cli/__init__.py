@@ -27,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--version", action="version", version=f"gssbo {version('gssbo')}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for module in (tune, record, tell, export, run, listings, info):
+    for module in (tune, tell, record, export, run, listings, info):
         module.add_commands(commands)
     options = parser.parse_args(joined(sys.argv[1:] if arguments is None else arguments))
     try:

@@ -345,3 +345,54 @@ def test_a_best_that_violates_the_constraints_is_no_success():
     assert (result.fun, result.x.tolist()) == (-5.0, [0.9, 0.9])
     result = gssbo.minimize(lambda x: float(x.sum()), [(0.0, 1.0)] * 2, n_evals=6, **told)
     assert result.success and result.x.sum() <= 0.5 and result.fun >= 0.0
+
+
+# ---- what else may go wrong
+
+
+@pytest.mark.parametrize("most", [8, 12])  # as the next is asked for, and at the very end
+def test_a_model_that_fails_costs_no_result(most):
+    class Failing(gssbo.GaussianProcess):
+        def condition(self, X, y, **options):
+            if len(y) >= most:
+                raise ArithmeticError("no model")
+            super().condition(X, y, **options)
+
+    with pytest.raises(ArithmeticError, match="no model") as caught:
+        gssbo.minimize(bowl, BOX, n_evals=12, surrogate=Failing(n_restarts=0), **FEW)
+    result = caught.value.partial_result
+    assert (result.nfev, result.status, result.fun) == (most, 7, result.func_vals.min())
+    assert result.x_model is None and len(result.retained) == 0
+
+
+def test_ctrl_c_as_the_result_is_made_costs_nothing(monkeypatch):
+    def interrupted(self):
+        monkeypatch.undo()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(gssbo.Optimizer, "result", interrupted)
+    result = gssbo.minimize(bowl, BOX, n_evals=6, **FEW)
+    assert (result.nfev, result.success, result.status) == (6, False, 2)
+
+
+def test_a_value_that_is_refused_costs_no_other():
+    """Of a batch, a callback tells another value of the second one."""
+    opt = gssbo.Optimizer(BOX, **FEW)
+
+    def callback(progress):
+        if progress.nfev == 1:
+            opt.tell(id=1, y=7.0)
+
+    with pytest.raises(ValueError, match="must be the value told before for suggestion 1") as caught:
+        run(opt, bowl, n_evals=9, workers=map, batch_size=3, callback=callback)
+    assert (caught.value.partial_result.nfev, opt.n_told, opt.pending) == (3, 3, [])
+
+
+def test_workers_that_cannot_be_stopped_cost_no_result(monkeypatch):
+    def stop(self):
+        raise OSError("gone")
+
+    monkeypatch.setattr("gssbo._workers.Here.stop", stop)
+    with pytest.raises(ValueError, match="math domain error") as caught:
+        gssbo.minimize(fails, BOX, n_evals=10, **FEW)
+    assert caught.value.partial_result.status == 7

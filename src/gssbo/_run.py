@@ -20,7 +20,7 @@ from gssbo import _stops
 from gssbo._objective import Objective, Reply, attach
 from gssbo._stops import INFEASIBLE, MESSAGES, NO_VALUE, Stops
 from gssbo._workers import Workers, make_workers
-from gssbo.exceptions import JournalError, SpaceExhausted
+from gssbo.exceptions import SpaceExhausted
 from gssbo.optimizer import Optimizer
 from gssbo.pending import Suggestion
 from gssbo.progress import Show, Standing, display_for
@@ -116,7 +116,7 @@ class _Run:
                 if self._status is None:
                     self._fill()
                 if not self._flying:
-                    break
+                    return self._result(_stops.BUDGET if self._status is None else self._status)
                 self._workers.wait()
                 while self._workers.ready:
                     self._after(*self._take())
@@ -133,7 +133,6 @@ class _Run:
                 partial_result=self._result(_stops.ERROR),
             )
             raise
-        return self._result(_stops.BUDGET if self._status is None else self._status)
 
     @property
     def _n_done(self) -> int:
@@ -193,15 +192,20 @@ class _Run:
             self._status, self._why = (_stops.CALLBACK if why else self._stops.met(self._optimizer)), why
 
     def _break_off(self) -> None:
-        """Tell what is over, once more what may have been told, and give up on the rest."""
-        self._workers.stop()
+        """Tell what is over, once more what may have been told, and give up on the rest.
+
+        What was told before is to be had whatever goes wrong with that.
+        """
+        with contextlib.suppress(Exception):
+            self._workers.stop()
         ready = self._workers.ready
-        with contextlib.suppress(JournalError):  # what was told before is to be had all the same
-            while ready:
-                if ready[0][1].error is None and ready[0][0] in self._flying:
+        while ready:
+            number, reply = ready[0]
+            if reply.error is None and number in self._flying:
+                with contextlib.suppress(Exception):
                     self._take()
-                else:
-                    ready.popleft()
+                    continue
+            ready.popleft()
 
     # ---- what there is to see
 
@@ -224,7 +228,12 @@ class _Run:
         )
 
     def _result(self, status: int) -> OptimizeResult:
-        result = self._optimizer.result()
+        try:
+            result = self._optimizer.result()
+        except Exception:
+            if status not in (_stops.INTERRUPTED, _stops.ERROR):
+                raise
+            result = self._optimizer.result(modelled=False)  # what ended the run may be the model
         flaw = NO_VALUE if result.x is None else "" if self._optimizer.best_is_feasible else INFEASIBLE
         result.update(
             success=not flaw and status not in (_stops.INTERRUPTED, _stops.ERROR),

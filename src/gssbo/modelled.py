@@ -130,16 +130,22 @@ class Modelled(Ledger):
                 rule=self.rule, tolerance=tolerance, max_pool=max_pool, rng=rng,
             )  # fmt: skip
 
-    def result(self) -> OptimizeResult:
+    def result(self, *, modelled: bool = True) -> OptimizeResult:
         """What was found so far, in SciPy's form.
 
         Fields: `x`, `fun` (best observed), `x_model`, `fun_model`, `fun_model_std` (best by the model), `maximize`
         (whether larger is better), `nfev` (observations told), `x_iters` (n points), `func_vals` (n,) with NaN where an
         evaluation failed, `n_failed`, `retained`, `M`, `switched_at`, `timings` (seconds). The best are None before
         there is a value, those by the model also where there is no model.
+
+        Parameters
+        ----------
+        modelled : bool
+            Whether to ask the model; without it, nothing is best by it, and nothing retained.
         """
         with self._lock:
-            observed, model = self.best(), self.best("model")
+            asked = check_flag("modelled", modelled)
+            observed, model = self.best(), self.best("model") if asked else Best(None, None, None)
             return Result(
                 x=observed.x,
                 fun=observed.y,
@@ -151,7 +157,7 @@ class Modelled(Ledger):
                 n_failed=self.n_failed,
                 x_iters=self.X,
                 func_vals=self.y,
-                retained=self.retained,
+                retained=self.retained if asked else np.empty(0, dtype=np.intp),
                 M=self.M,
                 switched_at=self.switched_at,
                 timings={**self.timings, "total": self.timings.total},

@@ -548,3 +548,13 @@ def test_what_was_written_before_an_interrupt_is_told_once(tmp_path, monkeypatch
         opt.tell(suggestion, 2.0)  # a retry, as the caller cannot know
         opt.tell([0.25, 0.25], 3.0)
     assert [entry.kind for entry in read_journal(path).entries] == ["ask", "tell", "tell"]
+
+
+def test_a_process_may_go_to_another_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "elsewhere").mkdir()
+    with fresh("run.jsonl") as opt:
+        monkeypatch.chdir(tmp_path / "elsewhere")
+        opt.tell([0.1, 0.2], 1.0)
+    assert os.listdir(tmp_path / "elsewhere") == []
+    assert read_journal(tmp_path / "run.jsonl").entries[0].y == [1.0]

@@ -79,6 +79,7 @@ class Journal:
         self.sync = check_flag("sync", sync)
         self.skip_damaged = check_flag("skip_damaged", skip_damaged)
         self.snapshots = check_flag("snapshots", snapshots)
+        self._place = self.path  # once it is open, the whole of it
         self._descriptor = -1  # while it is closed
         self._position = 0  # the end of the last whole line
         self._before = b""  # what is to be written before the next entry
@@ -100,6 +101,7 @@ class Journal:
         with contextlib.ExitStack() as undo:
             try:
                 refuse_special(self.path)
+                self._place = self.path.absolute()  # whatever folder the process is in later
                 self._lock = Lock(self.path)
                 undo.callback(self._lock.release)
                 flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)
@@ -185,7 +187,7 @@ class Journal:
         """Raise a JournalError unless the file is still where it was, and as long: else an entry would be lost."""
         try:
             ours = os.fstat(self._descriptor)
-            there = os.path.samestat(ours, os.stat(self.path))
+            there = os.path.samestat(ours, os.stat(self._place))
         except OSError:  # of the descriptor, where the file system lost the file, or someone closed all there were
             there = False
         if not there:

@@ -354,3 +354,13 @@ def test_processes_that_die_idle_are_replaced(tmp_path):
         until(functools.partial(is_gone, numbers[-1]))
     workers.close()
     assert len(numbers) == 2
+
+
+@pytest.mark.slow
+def test_a_process_that_is_not_up_yet_is_ended_too(tmp_path):
+    workers = ProcessWorkers(Objective(objectives.who, args=(tmp_path,)), 1)
+    workers.start(0, np.zeros(2))
+    (process,) = workers._seats[0]._pool._processes.values()
+    workers.stop()
+    until(lambda: not process.is_alive())
+    assert list(tmp_path.iterdir()) == []

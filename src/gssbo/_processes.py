@@ -6,7 +6,6 @@ the process is replaced. Processes are spawned, not forked: the threads of this 
 
 from __future__ import annotations
 
-import contextlib
 import math
 import multiprocessing
 import multiprocessing.connection
@@ -182,10 +181,11 @@ class _Seat:
 
     def kill(self) -> None:
         if self._pool is not None:
+            # Also one that is not up yet: it would evaluate what it was given first, and the interpreter wait for it.
+            processes = list((getattr(self._pool, "_processes", None) or {}).values())
             self._pool.shutdown(wait=False, cancel_futures=True)
-            if self.up:
-                with contextlib.suppress(OSError):
-                    os.kill(self._hello.result(), signal.SIGTERM)
+            for process in processes:
+                process.terminate()
         self._pool = self._hello = None
 
 

@@ -1,5 +1,6 @@
 """The journal's file: what is written, what is read, and who may."""
 
+import gc
 import json
 import os
 import subprocess
@@ -558,3 +559,15 @@ def test_a_process_may_go_to_another_folder(tmp_path, monkeypatch):
         opt.tell([0.1, 0.2], 1.0)
     assert os.listdir(tmp_path / "elsewhere") == []
     assert read_journal(tmp_path / "run.jsonl").entries[0].y == [1.0]
+
+
+def test_a_journal_that_nobody_holds_is_closed(tmp_path):
+    path = tmp_path / "run.jsonl"
+    opt = fresh(path)
+    opt.tell([0.1, 0.2], 1.0)
+    with pytest.raises(JournalError, match="is being written by this very process"):
+        fresh(path)
+    del opt
+    gc.collect()
+    with fresh(path) as opt:
+        assert opt.n_told == 1

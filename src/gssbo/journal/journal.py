@@ -156,6 +156,10 @@ class Journal:
                 if os.getpid() == self._pid:
                     self._lock.release()
 
+    def __del__(self) -> None:
+        with contextlib.suppress(Exception):  # of one that was never made, or while the interpreter ends
+            self.close()
+
     def _read_all(self) -> bytes:
         parts = []
         os.lseek(self._descriptor, 0, os.SEEK_SET)

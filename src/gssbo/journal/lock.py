@@ -19,7 +19,7 @@ from gssbo.exceptions import JournalError
 __all__ = ["Lock"]
 
 _held: set[str] = set()  # by this process, which the system would not keep from locking twice
-_guard = threading.Lock()
+_guard = threading.RLock()  # one that nobody holds any more may be released within any line
 
 
 class Lock:

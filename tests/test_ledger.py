@@ -610,3 +610,13 @@ def test_what_an_interrupted_ask_took_from_the_queue_is_put_back(monkeypatch):
         patch.setattr(Pending, "add", interrupted)
         opt.ask(3)
     assert np.ravel(opt.queue).tolist() == [0.1, 0.2, 0.3, 0.4] and opt.pending == []
+
+
+def test_evaluations_are_told_from_what_was_observed_before():
+    ledger = Ledger(Space([(0.0, 1.0)]))
+    is_prior = [True, True, False, False, True, False, True, True, True, False]
+    for k, prior in enumerate(is_prior):
+        (ledger.tell_prior if prior else ledger.tell)([[0.1 * k]], [1.0])
+    assert ledger.n_prior == sum(is_prior)
+    for first in range(11):
+        assert ledger.n_evaluated(first) == len(is_prior[first:]) - sum(is_prior[first:])

@@ -396,3 +396,12 @@ def test_workers_that_cannot_be_stopped_cost_no_result(monkeypatch):
     with pytest.raises(ValueError, match="math domain error") as caught:
         gssbo.minimize(fails, BOX, n_evals=10, **FEW)
     assert caught.value.partial_result.status == 7
+
+
+def test_what_is_told_before_is_no_evaluation_in_vain(tmp_path):
+    path, numbers = tmp_path / "run.jsonl", [5.0, 4.0, 3.0, 9.0, 9.0, 9.0, 9.0]
+    options = {"patience": 4, "journal": path, **FEW}
+    gssbo.minimize(values(*numbers[:3]), BOX, n_evals=3, **options)
+    old = np.random.default_rng(0).random((6, 2))
+    result = gssbo.minimize(values(*numbers[3:]), BOX, n_evals=9, x0=old, y0=np.full(6, 8.0), **options)
+    assert (result.nfev, result.status) == (7, 6)

@@ -136,7 +136,7 @@ class _Run:
 
     @property
     def _n_done(self) -> int:
-        return self._optimizer.n_told - self._optimizer.n_prior
+        return self._optimizer.n_evaluated()
 
     # ---- out
 

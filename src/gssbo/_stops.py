@@ -87,7 +87,7 @@ class Stops:
 
     def left(self, ledger: Ledger) -> int:
         """Evaluations left of the budget."""
-        return self.n_evals - (ledger.n_told - ledger.n_prior)
+        return self.n_evals - ledger.n_evaluated()
 
     def met(self, ledger: Ledger) -> int | None:
         """TARGET or PATIENCE where what was told meets it, else None."""
@@ -96,7 +96,7 @@ class Stops:
         if self._target is not None and best is not None and sign * best >= sign * self._target:
             return TARGET
         if self._patience is not None:
-            in_vain = ledger.n_told - 1 - (-1 if ledger.best_index is None else ledger.best_index)
-            if min(in_vain, ledger.n_told - ledger.n_prior) >= self._patience:
+            index = ledger.best_index
+            if ledger.n_evaluated(0 if index is None else index + 1) >= self._patience:
                 return PATIENCE
         return None

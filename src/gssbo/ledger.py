@@ -51,7 +51,7 @@ class Ledger:
         self._sign = 1.0 if check_flag("maximize", maximize) else -1.0
         self._history = History(space.dim, space.empty())
         self._pending = Pending(space.dim)
-        self._n_prior = 0
+        self._prior: tuple[range, ...] = ()  # observations that are no evaluations of this run
         self._n_judged = 0  # observations, where there are constraints
         self._best_feasible: int | None = None  # of those
         self._journal: Journal | None = None
@@ -225,7 +225,7 @@ class Ledger:
 
     def _change(self, entry: Entry) -> Callable[[], None]:
         """What carries an entry out; doing it once more, after half of it or all, changes nothing."""
-        first, n_asked, n_prior = len(self._history), self._pending.n_asked, self._n_prior
+        first, n_asked, prior = len(self._history), self._pending.n_asked, self._prior
         n_queued, clock = len(self._pending.queue), self._pending.clock
 
         def tell() -> None:
@@ -233,7 +233,7 @@ class Ledger:
             if len(self._history) == first:
                 units = self.space.to_unit(entry.rows)
                 self._history.append(entry.rows, units, self._sign * entry.y, entry.noise_std)
-            self._n_prior = n_prior + entry.prior * len(entry.y)
+            self._prior = _joined(prior, range(first, first + len(entry.y))) if entry.prior else prior
             for k, number in enumerate(entry.ids):
                 if number is not None:
                     self._pending.skip_to(number + 1)  # what asked for it is lost
@@ -372,7 +372,12 @@ class Ledger:
     @property
     def n_prior(self) -> int:
         """Of those, observations that are not evaluations of this run: told by `tell_prior`."""
-        return self._n_prior
+        return sum(map(len, self._prior))
+
+    def n_evaluated(self, first: int = 0) -> int:
+        """How many of the observations from number `first` on are evaluations of this run."""
+        prior = sum(len(range(max(first, each.start), each.stop)) for each in self._prior)
+        return len(self._history) - first - prior
 
     @property
     def n_failed(self) -> int:
@@ -544,6 +549,13 @@ def _booked(record: Record, entries: Sequence[Entry]) -> Ledger:
 def _is_empty(values: Any) -> bool:
     """Whether it is a list, an array or a data frame of nothing; a dict is one point."""
     return (isinstance(values, list | tuple) and not values) or getattr(values, "shape", ())[:1] == (0,)
+
+
+def _joined(ranges: tuple[range, ...], more: range) -> tuple[range, ...]:
+    """Ascending ranges and one more behind them, which may go on where the last one ends."""
+    if ranges and ranges[-1].stop == more.start:
+        return (*ranges[:-1], range(ranges[-1].start, more.stop))
+    return (*ranges, more)
 
 
 def _pairs(rows: Rows, y: FloatArray) -> Iterator[tuple[bytes, float | None]]:

@@ -405,3 +405,10 @@ def test_what_is_told_before_is_no_evaluation_in_vain(tmp_path):
     old = np.random.default_rng(0).random((6, 2))
     result = gssbo.minimize(values(*numbers[3:]), BOX, n_evals=9, x0=old, y0=np.full(6, 8.0), **options)
     assert (result.nfev, result.status) == (7, 6)
+
+
+def test_what_violates_the_constraints_reaches_no_target():
+    rule = LinearConstraint([[1.0, 1.0]], ub=0.5)
+    old = {"x0": [[0.9, 0.9]], "y0": [-5.0], "constraints": rule, "target": 0.4, **FEW}
+    result = gssbo.minimize(lambda x: float(x.sum()), BOX, n_evals=30, **old)
+    assert result.success and result.status == 5 and 0.0 <= result.fun <= 0.4

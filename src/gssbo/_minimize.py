@@ -70,7 +70,7 @@ def minimize(
     timeout : float, optional
         Seconds after which no evaluation starts. What is running is waited for, not killed. 0 is no evaluation at all.
     target : float, optional
-        The run ends when the best observed value is as good as this.
+        The run ends when the best observed value is as good as this, at a point that meets the constraints.
     patience : int, optional
         The run ends after so many evaluations in a row, design included, without an improvement on the best value.
     callback : callable, optional

@@ -50,7 +50,7 @@ class Stops:
     timeout : float, optional
         Seconds from now after which no evaluation starts, by a clock that nobody sets; 0 is none at all.
     target : float, optional
-        Best observed value at which the run ends.
+        Best observed value, at a point that meets the constraints, at which the run ends.
     patience : int, optional
         Evaluations without an improvement on the best observed value after which it ends.
 
@@ -93,7 +93,8 @@ class Stops:
         """TARGET or PATIENCE where what was told meets it, else None."""
         best = ledger.best_y
         sign = 1.0 if ledger.maximize else -1.0
-        if self._target is not None and best is not None and sign * best >= sign * self._target:
+        reached = self._target is not None and best is not None and sign * best >= sign * self._target
+        if reached and ledger.best_is_feasible:
             return TARGET
         if self._patience is not None:
             index = ledger.best_index

@@ -4,6 +4,7 @@ import threading
 
 import numpy as np
 import pytest
+from scipy.optimize import NonlinearConstraint
 
 from gssbo import GaussianProcess, Optimizer
 from gssbo import reference as ref
@@ -177,3 +178,25 @@ def test_the_luckiest_of_many_repeats_is_not_the_best_by_the_model():
     truth = [bowl(4.0 * x) for x in points]
     assert bowl(4.0 * best.x) <= np.sort(truth)[1]
     assert best.y == pytest.approx(bowl(4.0 * best.x), abs=0.6)
+
+
+class Measured:
+    """A constraint's function that belongs to what cannot be copied."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+
+    def total(self, x):
+        with self.lock:
+            return sum(x)
+
+
+@pytest.mark.parametrize("method", ["portfolio", "box"])
+def test_predicting_copies_nothing_of_the_users(method):
+    rule = NonlinearConstraint(Measured().total, 0.0, 1.5)
+    opt = Optimizer([(0.0, 1.0)] * 2, constraints=rule, method=method, n_init=4, rng=0)
+    X = np.random.default_rng(0).random((12, 2))
+    opt.tell(X, X.sum(axis=1))
+    opt.ask()
+    opt.tell([0.5, 0.5], 1.0)
+    assert np.isfinite(opt.predict([[0.5, 0.5]])).all() and opt.result().x_model is not None

@@ -202,7 +202,8 @@ class Modelled(Ledger):
             raise ValueError("at least one observation that did not fail is needed: call tell(x, y) first")
         if self._proposals.n_modelled == self.n_told:
             return self._strategy
-        twin = copy.deepcopy(self._strategy)
+        # Not the space: what is in it, such as functions with all they refer to, is the user's.
+        twin = copy.deepcopy(self._strategy, {id(self.space): self.space})
         twin.update(self._history)
         return twin
 

@@ -200,3 +200,24 @@ def test_predicting_copies_nothing_of_the_users(method):
     opt.ask()
     opt.tell([0.5, 0.5], 1.0)
     assert np.isfinite(opt.predict([[0.5, 0.5]])).all() and opt.result().x_model is not None
+
+
+@pytest.mark.parametrize("method", ["portfolio", "box"])
+def test_a_model_is_fitted_once_for_all_that_is_asked_of_it(monkeypatch, method):
+    opt, calm = (Optimizer([(0.0, 1.0)] * 2, method=method, n_init=4, rng=0) for _ in range(2))
+    X, fits = np.random.default_rng(0).random((40, 2)), []
+    kind = type(opt._strategy)
+    update = kind.update
+    monkeypatch.setattr(kind, "update", lambda self, history: fits.append(len(history)) or update(self, history))
+    for n in (30, 40):
+        for each in (opt, calm):
+            each.tell(X[each.n_told : n], X[each.n_told : n].sum(axis=1))
+        first = opt.predict(X, return_std=True)
+        np.testing.assert_array_equal(opt.predict(X, return_std=True), first)
+        opt.result()
+        opt.diagnostics()
+        assert fits == [n]
+        np.testing.assert_array_equal(calm.ask(), opt.ask())
+        fits.clear()
+        np.testing.assert_array_equal(opt.predict(X), calm.predict(X))
+        assert fits == []

@@ -44,6 +44,7 @@ class Modelled(Ledger):
     timings: Timings
     _proposals: Proposals
     _strategy: Strategy
+    _ahead: tuple[int, Strategy] | None = None  # a strategy fitted to so many, where the one of the loop is not yet
 
     def predict(self, X: Any, return_std: bool = False) -> FloatArray | tuple[FloatArray, FloatArray]:
         """Posterior mean (m,), and standard deviation, of the objective at m points X, in user units.
@@ -196,16 +197,20 @@ class Modelled(Ledger):
     def _current_strategy(self) -> Strategy:
         """The strategy fitted to everything told.
 
-        A copy does the fitting, so that neither hyperparameters nor generators of this one move.
+        A copy does the fitting, so that neither hyperparameters nor generators of this one move. It is kept until more
+        is told.
         """
         if self.n_told == self.n_failed:
             raise ValueError("at least one observation that did not fail is needed: call tell(x, y) first")
         if self._proposals.n_modelled == self.n_told:
+            self._ahead = None
             return self._strategy
-        # Not the space: what is in it, such as functions with all they refer to, is the user's.
-        twin = copy.deepcopy(self._strategy, {id(self.space): self.space})
-        twin.update(self._history)
-        return twin
+        if self._ahead is None or self._ahead[0] != self.n_told:
+            # Not the space: what is in it, such as functions with all they refer to, is the user's.
+            twin = copy.deepcopy(self._strategy, {id(self.space): self.space})
+            twin.update(self._history)
+            self._ahead = self.n_told, twin
+        return self._ahead[1]
 
 
 def _given_own(

@@ -221,3 +221,17 @@ def test_a_model_is_fitted_once_for_all_that_is_asked_of_it(monkeypatch, method)
         fits.clear()
         np.testing.assert_array_equal(opt.predict(X), calm.predict(X))
         assert fits == []
+
+
+@pytest.mark.parametrize("infeasible", [0, 1, 2, 9, 40])
+def test_the_best_by_the_model_meets_the_constraints_and_few_are_tried(infeasible):
+    tried = []
+    rule = NonlinearConstraint(lambda x: tried.append(1) or x[0], 0.5, 1.0)
+    opt = Optimizer([(0.0, 1.0)], constraints=rule, method="box", n_init=4, surrogate=fixed(1, noise=1e-6), rng=0)
+    X = np.append(np.linspace(0.0, 0.4, infeasible), np.linspace(0.5, 1.0, 40 - infeasible))[:, None]
+    opt.tell(X[::-1], 3.0 + X[::-1, 0])  # the best are infeasible
+    opt.best()
+    tried.clear()
+    best = opt.best("model").x[0]
+    assert best == (0.5 if infeasible < 40 else 0.0)
+    assert len(tried) <= 2 * infeasible + 1

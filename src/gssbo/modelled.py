@@ -90,11 +90,8 @@ class Modelled(Ledger):
             mean, std = strategy.predict(history.unit)
             if isinstance(model, (GaussianProcess, ProjectedProcess)):
                 mean, std = _given_own(model, seen, history, mean, std)
-            eligible = ~np.isnan(history.y)
-            if self.space.constrained:
-                feasible = eligible & self.space.feasible(history.X)
-                eligible = feasible if feasible.any() else eligible
-            index = int(np.argmax(np.where(eligible, mean, -np.inf)))
+            valued = np.flatnonzero(~np.isnan(history.y))
+            index = self._first_feasible(valued[np.argsort(-mean[valued], kind="stable")])
             return Best(self._point(index), self._sign * float(mean[index]), float(std[index]))
 
     def diagnostics(
@@ -193,6 +190,20 @@ class Modelled(Ledger):
             return self._strategy.surrogate
 
     # ---- how
+
+    def _first_feasible(self, order: IndexArray) -> int:
+        """The first observation in this order that meets the constraints, or the first one where none does.
+
+        What was suggested does: more and more are tried at a time, as a constraint may take a millisecond a point.
+        """
+        first, size = 0, 1
+        while first < len(order):
+            some = order[first : first + size]
+            met = self.space.feasible(self._history.X[some])
+            if met.any():
+                return int(some[np.argmax(met)])
+            first, size = first + size, 2 * size
+        return int(order[0])
 
     def _current_strategy(self) -> Strategy:
         """The strategy fitted to everything told.

@@ -599,3 +599,20 @@ def test_ctrl_c_while_the_last_is_taken_closes_the_journal(tmp_path, soon, monke
         opt.close()
     with gssbo.Optimizer(BOX, n_init=5, rng=0, journal=path) as opt:  # nobody has it
         assert opt.n_told == 8
+
+
+@pytest.mark.parametrize("method", ["portfolio", "box"])
+def test_fewer_than_were_asked_for_are_no_break(tmp_path, method):
+    path, options = tmp_path / "run.jsonl", {"method": method, "n_init": 4, "rng": 0}
+    space = {"a": range(4), "b": range(5)}
+    with gssbo.Optimizer(space, journal=path, **options) as opt:
+        for x in opt.ask(6):
+            opt.tell(x, bowl(list(x.values())))
+        assert len(opt.ask(50)) == 14
+        opt.forget()
+        twin = copy.deepcopy(opt)
+        expected = [twin.ask() for _ in range(3)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with gssbo.Optimizer(space, journal=path, **options) as opt:
+            assert [opt.ask() for _ in range(3)] == expected

@@ -358,6 +358,8 @@ class Optimizer(Modelled):
                 self.last_ask_seconds = recorded.seconds or 0.0
                 return
             self.last_ask_seconds = round(time.perf_counter() - start, 6)
+            if len(numbers) < n:  # asking for as many as are recorded would draw fewer numbers
+                self._snapshots.need()
             if self._journal is not None:
                 rows = np.stack([self._pending.row(number) for number in numbers])
                 self._write(Entry("ask", rows, tuple(numbers), seconds=self.last_ask_seconds))

@@ -422,3 +422,12 @@ def test_a_first_update_that_was_interrupted_is_made_once_more(monkeypatch):
         patch.setattr(Portfolio, "_view", interrupted)
         opt._strategy.update(opt._history)
     assert opt._strategy.update(opt._history) and len(opt.retained) == 3
+
+
+def test_searchers_are_credited_in_an_interval_of_few_doubles():
+    low, width = 1e6, 1e-3  # a rounding unit of its points is a ten-millionth of the side
+    opt = Optimizer([(low, low + width)] * 2, n_init=6, rng=0)
+    for _ in range(40):
+        x = opt.ask()
+        opt.tell(x, sphere((x - low) / width))
+    assert (opt._strategy._origin[:40] >= 0).sum() >= 20 and len(opt._strategy._issued) <= 1

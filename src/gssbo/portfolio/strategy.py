@@ -51,11 +51,11 @@ MOST = 2000  # observations in a view, where M is not larger than half of them
 TEAM = 2  # searchers that make the points of one call
 TRIES = 3  # searchers asked for a suggestion before one is made at random
 LAST_TRIES = 50  # at random
-SAME = 1e-9  # of a side: distance of what was told from what was suggested, by rounding of the space's transform
+SAME = 1e-9  # of a side: how far what was told may be from what was suggested
 
 
 class Issued(NamedTuple):
-    """A suggestion that is not told yet: the point, who made it, and what that searcher asked for before rounding."""
+    """A suggestion that is not told yet: the point as it will be told, who made it, and what that one asked for."""
 
     x: FloatArray
     searcher: int
@@ -328,7 +328,8 @@ class Portfolio:
                 asked = self._searchers[searcher].suggest(view, pending, self._rng)
                 x = self._realised(asked)
                 if asked is not None and x is not None and self._free(x, view, pending, admit):
-                    self._issued = [*self._issued[-1000:], Issued(x.copy(), searcher, asked.copy())]
+                    told = self._space.to_unit(self._space.from_unit(x[None, :]))[0]
+                    self._issued = [*self._issued[-1000:], Issued(told, searcher, asked.copy())]
                     return x
         for _ in range(LAST_TRIES):
             near = self._space.place(self._rng.random((1, self._space.n_draws)))[0]

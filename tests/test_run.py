@@ -412,3 +412,19 @@ def test_what_violates_the_constraints_reaches_no_target():
     old = {"x0": [[0.9, 0.9]], "y0": [-5.0], "constraints": rule, "target": 0.4, **FEW}
     result = gssbo.minimize(lambda x: float(x.sum()), BOX, n_evals=30, **old)
     assert result.success and result.status == 5 and 0.0 <= result.fun <= 0.4
+
+
+def test_a_display_need_not_return_itself():
+    class Display:
+        def __enter__(self):
+            self.seen = []
+
+        def __exit__(self, *_):
+            pass
+
+        def __call__(self, standing):
+            self.seen.append(standing.n_done)
+
+    display = Display()
+    gssbo.minimize(bowl, BOX, n_evals=3, progress=display, **FEW)
+    assert display.seen == [1, 2, 3]

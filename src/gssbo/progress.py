@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from types import TracebackType
@@ -97,7 +97,13 @@ def display_for(progress: Any, n_evals: int) -> AbstractContextManager[Show]:
         return make_display("gssbo", n_evals) if progress else contextlib.nullcontext(_nothing)
     if not callable(progress):
         raise ValueError(f"progress must be True, False or a callable that takes a Standing, got {progress!r}")
-    return progress if hasattr(progress, "__enter__") else contextlib.nullcontext(progress)
+    return _entered(progress) if hasattr(progress, "__enter__") else contextlib.nullcontext(progress)
+
+
+@contextlib.contextmanager
+def _entered(progress: Any) -> Iterator[Show]:
+    with progress as show:
+        yield show if callable(show) else progress  # of which `__enter__` need not return anything
 
 
 def make_display(title: str, n_evals: int) -> AbstractContextManager[Show]:

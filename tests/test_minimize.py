@@ -507,7 +507,7 @@ def test_an_exception_carries_everything_evaluated_before(fails):
     partial = caught.value.partial_result
     assert np.array_equal(partial.x_iters, np.array(calls[:7]))
     assert partial.fun == min(float(x[0]) for x in calls[:7])
-    assert "evaluation 8" in caught.value.__notes__[0]
+    assert "after 7 evaluations;" in caught.value.__notes__[0]
 
 
 class Slotted(Exception):

@@ -428,3 +428,13 @@ def test_a_display_need_not_return_itself():
     display = Display()
     gssbo.minimize(bowl, BOX, n_evals=3, progress=display, **FEW)
     assert display.seen == [1, 2, 3]
+
+
+def test_a_note_says_how_many_evaluations_there_were():
+    def callback(progress):
+        if progress.nfev == 2:
+            raise RuntimeError("mine")
+
+    with pytest.raises(RuntimeError, match="mine") as caught:
+        gssbo.minimize(bowl, BOX, n_evals=9, callback=callback, **FEW)
+    assert "after 2 evaluations;" in caught.value.__notes__[0]

@@ -128,8 +128,8 @@ class _Run:
             # Nothing evaluated is lost: whoever catches the error finds it there.
             attach(
                 error,
-                f"gssbo.minimize: this ended the run at evaluation {self._n_done + 1}; everything told before is in "
-                "the attribute `partial_result` of this exception.",
+                f"gssbo.minimize: this ended the run after {self._n_done} evaluations; everything told is in the "
+                "attribute `partial_result` of this exception.",
                 partial_result=self._result(_stops.ERROR),
             )
             raise

@@ -215,6 +215,13 @@ def test_exceptions_that_are_caught_are_failed_evaluations():
             run(fun, catch=catch)
 
 
+@pytest.mark.parametrize("value", [None, -np.inf])
+def test_a_value_that_is_none_is_no_exception_of_the_objective(value):
+    with pytest.raises(ValueError, match=r"^fun must return one real number") as caught:
+        run(lambda x: value if x[0] < 0.0 else bowl(x), catch=ValueError)
+    assert caught.value.partial_result.n_failed == 0
+
+
 def test_a_run_in_which_everything_fails():
     result = run(lambda x: np.nan)
     assert result.n_failed == result.nfev == 14

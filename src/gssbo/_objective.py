@@ -60,12 +60,14 @@ class Objective:
     def __call__(self, x: Any) -> Reply:
         """Evaluate at a point; `fun` may write into its own copy of it."""
         try:
-            value = _number(self.fun(fresh(x), *self.args), self.worst)
-        except self.catch as error:
-            return Reply(math.nan, _text(error))
+            try:
+                value = self.fun(fresh(x), *self.args)
+            except self.catch as error:
+                return Reply(math.nan, _text(error))
+            number = _number(value, self.worst)
         except Exception as error:
             return Reply(math.nan, None, _portable(error) if self.travels else error)
-        return Reply(value) if math.isfinite(value) else Reply(math.nan, f"returned {value}")
+        return Reply(number) if math.isfinite(number) else Reply(math.nan, f"returned {number}")
 
 
 def _number(value: Any, worst: float) -> float:

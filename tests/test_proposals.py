@@ -419,3 +419,13 @@ def test_points_come_again_once_all_feasible_ones_are_pending():
     )  # fmt: skip
     points = [opt.ask() for _ in range(6)]
     assert {tuple(x) for x in points} == {(0, "a"), (0, "b")}
+
+
+@pytest.mark.parametrize("n", [1, 5])
+def test_where_nothing_is_feasible_not_each_point_of_the_design_is_replaced(hasty, n):
+    calls = []
+    rule = NonlinearConstraint(lambda x: calls.append(1) or x[0], 2.0, 3.0)
+    opt = Optimizer([(0.0, 1.0)] * 2, constraints=rule, n_init=30, rng=0)
+    with pytest.raises(InfeasibleError):
+        opt.ask(n)
+    assert len(calls) < 10_000  # of 1,000 that are tried for one point

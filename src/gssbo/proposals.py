@@ -121,11 +121,16 @@ class Proposals:
             row = self._pending.queue.popleft()
             unit = self._space.to_unit(np.stack([row]))[0]
             ids.append(self._pending.add(row, unit))
+        instead = self._space.constrained
         while len(ids) < n and len(self._history) < self._design.size:
             point = self._design.take()
             if point is None:
                 break
-            ids += self._enter(point[None, :]) or self._instead()
+            found = self._enter(point[None, :])
+            if instead and not found:
+                found = self._instead()
+                instead = len(found) > 0  # to look for nothing takes long
+            ids += found
         return ids
 
     def _instead(self) -> list[int]:
@@ -133,8 +138,6 @@ class Proposals:
 
         Anywhere in the feasible region; none where none is found.
         """
-        if not self._space.constrained:
-            return []
         try:
             return self._enter(self._admission.some(1, self._rng))
         except (SpaceExhausted, InfeasibleError):

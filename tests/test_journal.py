@@ -3,6 +3,7 @@
 import gc
 import json
 import os
+import stat
 import subprocess
 import sys
 import time
@@ -551,14 +552,17 @@ def test_what_was_written_before_an_interrupt_is_told_once(tmp_path, monkeypatch
     assert [entry.kind for entry in read_journal(path).entries] == ["ask", "tell", "tell"]
 
 
-def test_a_process_may_go_to_another_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "elsewhere").mkdir()
-    with fresh("run.jsonl") as opt:
-        monkeypatch.chdir(tmp_path / "elsewhere")
-        opt.tell([0.1, 0.2], 1.0)
-    assert os.listdir(tmp_path / "elsewhere") == []
-    assert read_journal(tmp_path / "run.jsonl").entries[0].y == [1.0]
+@pytest.mark.skipif(os.name != "posix", reason="folders are not opened on Windows")
+def test_a_new_journal_has_its_name_on_the_disk(tmp_path, monkeypatch):
+    synced, fsync = [], os.fsync
+
+    def watched(descriptor):
+        synced.append(stat.S_ISDIR(os.fstat(descriptor).st_mode))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", watched)
+    ten_rows(tmp_path / "run.jsonl")
+    assert synced == [False, True] + [False] * 9
 
 
 def test_a_journal_that_nobody_holds_is_closed(tmp_path):
@@ -571,3 +575,13 @@ def test_a_journal_that_nobody_holds_is_closed(tmp_path):
     gc.collect()
     with fresh(path) as opt:
         assert opt.n_told == 1
+
+
+def test_a_process_may_go_to_another_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "elsewhere").mkdir()
+    with fresh("run.jsonl") as opt:
+        monkeypatch.chdir(tmp_path / "elsewhere")
+        opt.tell([0.1, 0.2], 1.0)
+    assert os.listdir(tmp_path / "elsewhere") == []
+    assert read_journal(tmp_path / "run.jsonl").entries[0].y == [1.0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
 import tempfile
@@ -12,7 +11,7 @@ from gssbo.exceptions import JournalError
 from gssbo.journal.header import space_of
 from gssbo.journal.journal import Scan
 from gssbo.journal.lock import Lock
-from gssbo.journal.place import check_path, refuse_special
+from gssbo.journal.place import check_path, refuse_special, sync_folder
 from gssbo.journal.plain import RowCodec
 
 __all__ = ["compact"]
@@ -75,7 +74,7 @@ def compact(path: str | os.PathLike[str], *, skip_damaged: bool = False) -> tupl
         shutil.copymode(real, new)
         new.replace(real)
         new = None
-        _sync_folder(real.parent)
+        sync_folder(real.parent)
     except OSError as error:
         raise JournalError(f"{path} could not be written anew ({error}); it is as it was") from error
     finally:
@@ -83,13 +82,3 @@ def compact(path: str | os.PathLike[str], *, skip_damaged: bool = False) -> tupl
             new.unlink(missing_ok=True)
         lock.release()
     return len(data), len(text)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Have the new name on the disk, where folders can be opened; until it is, the old file may come back."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

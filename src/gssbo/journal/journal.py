@@ -18,7 +18,7 @@ from gssbo.journal.header import BEGINNING, check_header, parse_header
 from gssbo.journal.lines import read_line, read_lines, write_line
 from gssbo.journal.lock import Lock
 from gssbo.journal.numbering import Numbering
-from gssbo.journal.place import check_path, refuse_special
+from gssbo.journal.place import check_path, refuse_special, sync_folder
 from gssbo.journal.plain import RowCodec, parse_json
 
 __all__ = ["Journal", "Scan"]
@@ -178,6 +178,8 @@ class Journal:
                 rest = rest[os.write(self._descriptor, rest) :]
             if self.sync:
                 os.fsync(self._descriptor)
+                if start == 0:
+                    sync_folder(Path(os.path.realpath(self._place)).parent)
             self._position, self._before = start + len(line), b""
         except BaseException as error:
             if self._position > start:  # it is there; what a signal's handler raises may be an OSError, too

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 from gssbo.exceptions import JournalError
 
-__all__ = ["check_path", "refuse_special"]
+__all__ = ["check_path", "refuse_special", "sync_folder"]
 
 
 def check_path(name: str, value: Any) -> Path:
@@ -51,3 +52,13 @@ def refuse_special(path: Path) -> None:
         return
     if not stat.S_ISREG(mode):
         raise JournalError(f"{path} must be a regular file, or none yet, to be a journal")
+
+
+def sync_folder(folder: Path) -> None:
+    """Have new names in a folder on the disk, where folders can be opened; until they are, they may be lost."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -23,15 +23,12 @@ NUMERIC = {"kind", "low", "high", "log", "step"}
 
 def describe_run(space: Space, options: Mapping[str, Any], rng: list[dict[str, Any]], version: str) -> dict[str, Any]:
     """Header of a run in a space, with these options and states of its generators."""
-    names: list[Any] = list(space.names) if space.names is not None else [None] * space.n_parameters
-    if len({json.dumps(name) if isinstance(name, str) else repr(name) for name in names}) < len(set(names)):
-        raise JournalError(f"names must read differently to be kept in a journal, got {names}")
+    names = [None] * space.n_parameters if space.names is None else space.names
     return {
         "gssbo": FORMAT,
         "version": version,
         "space": [
-            ({} if name is None else {"name": name if isinstance(name, str) else repr(name)})
-            | describe_parameter(parameter)
+            ({} if name is None else {"name": name}) | describe_parameter(parameter)
             for name, parameter in zip(names, space.parameters, strict=True)
         ],
         "constraints": [describe_constraint(each) for each in space.constraints],

@@ -237,7 +237,6 @@ class Scan:
 
     def __init__(self, path: Path, data: bytes, *, skip_damaged: bool = False, growing: bool = False) -> None:
         self._path, self._skip, self._left_out = path, skip_damaged, False
-        self.data = data
         *self._lines, tail = data.split(b"\n")
         self.end, self.missing = len(data) - len(tail), b""
         if _is_object(tail):

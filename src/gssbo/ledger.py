@@ -92,8 +92,9 @@ class Ledger:
         ----------
         x : point or points, or Suggestion or list of them
             As `ask` gives them, or from elsewhere: an array of shape (d,) or (n, d), a list or dict of values, a list
-            of such points, a data frame with a column a parameter; a number where d is 1 and y is a number. A point
-            that is pending answers the suggestion. With `id`, what was evaluated instead, or nothing.
+            of such points, a data frame with a column a parameter; a number where d is 1 and y is a number. Where the
+            parameters have names, named tuples and rows of data frames are read by theirs. A point that is pending
+            answers the suggestion. With `id`, what was evaluated instead, or nothing.
         y : float or array of shape (n,)
             What was observed there; NaN or the infinity that is worst where the evaluation failed.
         id : int or sequence of int, optional

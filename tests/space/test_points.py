@@ -33,6 +33,42 @@ class Frame:
         return self.Column(self._columns[name])
 
 
+class PolarsFrame:
+    """The part of a Polars data frame that is used."""
+
+    def __init__(self, columns):
+        self._columns = columns
+
+    columns = property(lambda self: list(self._columns))
+
+    def __getitem__(self, name):
+        return tuple(self._columns[name])
+
+
+class Series:
+    """The part of a pandas Series, such as a row of a data frame, that is used."""
+
+    iloc = None
+
+    def __init__(self, values, index):
+        self._values = dict(zip(index, values, strict=True))
+
+    def __len__(self):
+        return len(self._values)
+
+    def __iter__(self):
+        return iter(self._values.values())
+
+    def items(self):
+        return self._values.items()
+
+
+SHUFFLED = ("rate", "act", "n")
+Row = collections.namedtuple("Row", SHUFFLED)
+ROWS = [(0.5, "gelu", 16), (0.25, "relu", 200)]
+RECORDS = np.array(ROWS, dtype=[("rate", float), ("act", "U4"), ("n", int)])
+
+
 @pytest.mark.parametrize(
     "value",
     [
@@ -43,6 +79,12 @@ class Frame:
         [collections.OrderedDict(reversed(point.items())) for point in DICTS],
         {"rate": [0.5, 0.25], "act": ["gelu", "relu"], "n": np.array([16, 200])},
         Frame({"act": ["gelu", "relu"], "n": [16, 200], "rate": [0.5, 0.25]}),
+        PolarsFrame({"act": ["gelu", "relu"], "n": [16, 200], "rate": [0.5, 0.25]}),
+        [Row(*row) for row in ROWS],
+        [Series(row, SHUFFLED) for row in ROWS],
+        [Series(point, range(3)) for point in POINTS],
+        RECORDS,
+        list(RECORDS),
     ],
 )
 def test_many_points(value):
@@ -52,7 +94,19 @@ def test_many_points(value):
     assert NAMED.show(NAMED.read_many("x", value)) == DICTS
 
 
-@pytest.mark.parametrize("value", [POINTS[0], tuple(POINTS[0]), np.array(POINTS[0], dtype=object), DICTS[0]])
+@pytest.mark.parametrize(
+    "value",
+    [
+        POINTS[0],
+        tuple(POINTS[0]),
+        np.array(POINTS[0], dtype=object),
+        DICTS[0],
+        Row(*ROWS[0]),
+        Series(ROWS[0], SHUFFLED),
+        Series(POINTS[0], range(3)),
+        RECORDS[0],
+    ],
+)
 def test_one_point(value):
     rows, single = NAMED.read("x", value)
     assert single
@@ -61,9 +115,17 @@ def test_one_point(value):
         NAMED.read_many("X", value)
 
 
-@pytest.mark.parametrize("value", [POINTS, np.array(POINTS, dtype=object)])
+NAMELESS = np.array([tuple(point) for point in POINTS], dtype="i8,f8,U4")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [POINTS, np.array(POINTS, dtype=object), [Series(point, "abc") for point in POINTS], NAMELESS, list(NAMELESS)],
+)
 def test_lists_of_values(value):
     assert LISTED.show(LISTED.read("x", value)[0]) == POINTS
+    one, single = LISTED.read("x", value[0])
+    assert single and LISTED.show(one) == POINTS[:1]
 
 
 def test_one_parameter():
@@ -157,6 +219,7 @@ def test_a_run_over_lists(bounds):
         (NAMED, 3, "must have 3 values.*got 1"),
         (NAMED, "abc", "must have 3 values.*got 1"),
         (NAMED, [], "must have 3 values.*got 0"),
+        (NAMED, collections.namedtuple("Other", "Index rate act n")(0, *ROWS[0]), r"'act'; unknown: 'Index'$"),
         (LISTED, DICTS[0], "must be a list of 3 values.*they have no names"),
         (NAMED, {**DICTS[0], "n": 300}, r"must lie within bounds, got 300 for parameter 'n' of point 0.*\(16, 256\)"),
         (NAMED, [DICTS[0], {**DICTS[0], "act": "tanh"}], "got 'tanh' for parameter 'act' of point 1.*'relu', 'gelu'"),

@@ -29,14 +29,14 @@ def read_columns(
     """Return d columns of user values, and whether it was one point.
 
     One point is a dict of values, or a list of d of them; many are a list of such, a dict or a data frame of columns,
-    or an array of d columns. A lone value is a point where d is 1. `is_point` says of d lists that they are values, not
-    columns or points.
+    or an array of d columns. A lone value is a point where d is 1. What has a name for each value is read by those,
+    where the parameters have names. `is_point` says of d lists that they are values, not columns or points.
     """
-    if hasattr(value, "columns") and hasattr(value, "iloc"):
-        keys = list(value.columns)
+    value = _unwrapped(value, names)
+    if (keys := _column_names(value)) is not None:
         if len(set(keys)) < len(keys):
             raise ValueError(f"{name} must have each column once, got {keys}")
-        table = {key: value[key].tolist() for key in keys}
+        table = {key: list(value[key]) for key in keys}
         return by_name(name, table, d, names), False
     if isinstance(value, Mapping):
         row = by_name(name, value, d, names)
@@ -51,12 +51,37 @@ def read_columns(
     if isinstance(value, str | bytes) or not isinstance(value, Sequence | np.ndarray):
         return ([[value]] if d == 1 else wrong(name, 1, d)), True
     items = list(value) if not (isinstance(value, np.ndarray) and value.ndim == 0) else [value.item()]
+    if not (len(items) == d and is_point(items)):
+        items = [_unwrapped(item, names) for item in items]
     if items and all(isinstance(item, Mapping) for item in items):
         return [list(column) for column in zip(*(by_name(name, item, d, names) for item in items), strict=True)], False
     lists = all((isinstance(item, tuple) or _is_column(item)) and len(item) == d for item in items)
     if items and lists and not (len(items) == d and is_point(items)):
         return [list(column) for column in zip(*items, strict=True)], False
     return [[item] for item in items] if len(items) == d else wrong(name, len(items), d), True
+
+
+def _unwrapped(item: Any, names: tuple[str, ...] | None) -> Any:
+    """A named tuple, a pandas Series, a record or records of NumPy as a dict, or a list where there are no names.
+
+    Anything else as it is.
+    """
+    if isinstance(item, tuple) and hasattr(item, "_asdict"):
+        return item if names is None else item._asdict()
+    if isinstance(item, np.ndarray | np.void) and item.dtype.names:
+        return item.tolist() if names is None else {key: item[key].tolist() for key in item.dtype.names}
+    if hasattr(item, "iloc") and hasattr(item, "items") and not hasattr(item, "columns"):
+        row = dict(item.items())
+        return list(item) if names is None or not all(isinstance(key, str) for key in row) else row
+    return item
+
+
+def _column_names(value: Any) -> list[Any] | None:
+    """Names of the columns of a data frame, of pandas, Polars or alike; None of anything else."""
+    if not hasattr(value, "columns") or not hasattr(value, "__getitem__") or isinstance(value, Mapping):
+        return None
+    keys = list(value.columns)
+    return keys if hasattr(value, "iloc") or all(isinstance(key, str) for key in keys) else None
 
 
 def _is_column(item: Any) -> bool:

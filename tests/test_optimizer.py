@@ -214,6 +214,7 @@ def test_suggestions_stay_inside_the_bounds():
         ({"strategy": 3}, "^strategy must be callable, got 3$"),
         ({"surrogate": fixed(3)}, "^surrogate must have 1 or 2 lengthscales, got 3"),
         ({"rng": "seed"}, "^rng must be .*got 'seed'"),
+        ({"rng": "7"}, "^rng must be .*got '7'"),
         ({"rng": -7}, "^rng must be .*got -7"),
         ({"bounds": []}, "^bounds must "),
         ({"bounds": None}, "^bounds must have an entry a parameter, .* got None"),

@@ -266,6 +266,21 @@ def test_prior_data_are_told_once(tmp_path):
     assert (result.nfev, len(result.x_iters)) == (6, 8)
 
 
+@pytest.mark.parametrize(
+    ("seed", "entropy"),
+    [(np.int64(7), 7), (np.uint8(7), 7), (True, 1), ([7, 8], [7, 8]), ([[7], np.array([8, 9])], [7, 8, 9])],
+)
+def test_a_seed_may_be_any_that_numpy_takes(tmp_path, seed, entropy):
+    def run(**options):
+        return gssbo.minimize(bowl, [(0.0, 1.0)] * 2, n_evals=8, n_init=4, rng=seed, **options).x_iters
+
+    path = tmp_path / "run.jsonl"
+    for _ in range(2):
+        np.testing.assert_array_equal(run(journal=path), run())
+    header = json.loads(path.read_text().split("\n", 1)[0])
+    assert [each["entropy"] for each in header["rng"]] == [entropy] * 4
+
+
 def test_another_seed_is_another_run(tmp_path):
     path = tmp_path / "run.jsonl"
     gssbo.minimize(bowl, [(0.0, 1.0)], n_evals=3, rng=0, journal=path)

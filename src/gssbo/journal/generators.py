@@ -23,10 +23,17 @@ def seed_of(generator: np.random.Generator) -> dict[str, Any]:
     entropy = sequence.entropy
     return {
         "bit_generator": type(generator.bit_generator).__name__,
-        "entropy": entropy if isinstance(entropy, int) else [int(each) for each in entropy],
+        "entropy": int(entropy) if isinstance(entropy, int | np.integer) else _flat(entropy),
         "spawn_key": [int(each) for each in sequence.spawn_key],
         "pool_size": sequence.pool_size,
     }
+
+
+def _flat(entropy: Any) -> list[int]:
+    """The whole numbers of a seed: NumPy takes one after the other, however they are nested."""
+    if isinstance(entropy, int | np.integer | str):
+        return [int(entropy)]
+    return [number for each in entropy for number in _flat(each)]
 
 
 def plain_state(generator: np.random.Generator) -> dict[str, Any]:

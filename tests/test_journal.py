@@ -170,6 +170,19 @@ def test_categories_that_read_alike_are_refused(tmp_path):
         gssbo.Optimizer([[Same(), Same()]], journal=tmp_path / "run.jsonl")
 
 
+def test_an_objective_may_go_elsewhere(tmp_path, monkeypatch):
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+
+    def cost(x):
+        monkeypatch.chdir(tmp_path / "elsewhere")
+        return x[0]
+
+    assert gssbo.minimize(cost, [(0.0, 1.0)], n_evals=3, rng=0, journal="run.jsonl").nfev == 3
+    assert len(read_journal(tmp_path / "run.jsonl").entries) >= 6
+    assert os.listdir(tmp_path / "elsewhere") == []
+
+
 def test_a_journal_is_json_lines(tmp_path):
     path = tmp_path / "run.jsonl"
     with gssbo.Optimizer(MIXED, journal=path, n_init=2, rng=0) as opt:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import reprlib
 from typing import Any, NoReturn
 
@@ -27,6 +28,7 @@ __all__ = [
 ]
 
 DEEPEST = 200  # lists and objects in each other
+ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")  # in memory, another one in each process
 
 
 class Unread(str):
@@ -37,6 +39,8 @@ class Unread(str):
 
 def plain_value(value: Any) -> Any:
     """A category as JSON has it: text, numbers, booleans and None as they are, a tuple as one, others by their repr.
+
+    Without addresses in memory, and of sets in order, so that another process has the same.
 
     Examples
     --------
@@ -51,7 +55,14 @@ def plain_value(value: Any) -> Any:
         return plain_number(value)
     if isinstance(value, tuple):
         return {"tuple": [plain_value(each) for each in value]}
-    return {"repr": repr(value)}
+    return {"repr": _repr(value)}
+
+
+def _repr(value: Any) -> str:
+    if type(value) in (set, frozenset) and value:
+        inside = f"{{{', '.join(sorted(map(_repr, value)))}}}"
+        return inside if type(value) is set else f"frozenset({inside})"
+    return ADDRESS.sub("", repr(value))
 
 
 def plain_number(value: float) -> Any:
@@ -192,7 +203,10 @@ class RowCodec:
                 written = [plain_value(value) for value in parameter.values]
                 codes = {json.dumps(value): code for code, value in enumerate(written)}
                 if len(codes) < len(written):
-                    raise JournalError(f"categories must read differently to be kept in a journal, got {parameter!r}")
+                    raise JournalError(
+                        "categories must read differently, addresses in memory apart, to be kept in a journal, got "
+                        f"{parameter!r}"
+                    )
                 self._categories[i] = written, codes
 
     def write(self, rows: Rows) -> list[list[Any]]:

@@ -10,9 +10,11 @@ import subprocess
 import sys
 import threading
 import time
+from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.optimize import LinearConstraint, NonlinearConstraint
 
 import gssbo
 from gssbo import Categorical, Integer, Real
@@ -876,3 +878,26 @@ def test_the_best_by_a_model_before_there_is_a_value(here, capsys):
         opt.tell([0.5], failed=True)
     assert main(["best", "run.jsonl", "--by", "model"]) == 0
     assert capsys.readouterr().out == "no value yet: 1 told, 1 of them failed\n"
+
+
+def test_the_best_in_a_journal_meets_the_linear_constraints(here, capsys):
+    space = {"a": (0.0, 1.0), "b": (0.0, 1.0), "act": ["u", "v"]}
+    linear = LinearConstraint([1.0, 1.0, 0.0], ub=0.9)
+    for constraints in (linear, [NonlinearConstraint(len, 3, 3), linear]):
+        path = here / f"{type(constraints).__name__}.jsonl"
+        with gssbo.Optimizer(space, constraints=constraints, rng=0, journal=path) as opt:
+            opt.tell({"a": 0.5, "b": 0.5, "act": "u"}, -5.0)
+            opt.tell({"a": 0.25, "b": 0.5, "act": "v"}, 1.0)
+        assert main(["best", str(path), "--json"]) == 0
+        out, err = capsys.readouterr()
+        assert json.loads(out)["value"] == 1.0
+        assert ("a constraint is not in the journal" in err) == (constraints is not linear)
+    with gssbo.Optimizer(read_journal(here / "LinearConstraint.jsonl").space, journal="LinearConstraint.jsonl") as opt:
+        assert opt.best_y == 1.0 and opt.space.constrained
+
+
+def test_a_constraint_on_numbers_that_json_does_not_have_leaves_a_journal_readable(here):
+    space = [gssbo.Categorical([Fraction(1, 3), Fraction(2, 3)]), (0.0, 1.0)]
+    with gssbo.Optimizer(space, constraints=LinearConstraint([1.0, 1.0], ub=1.0), rng=0, journal="run.jsonl") as opt:
+        opt.tell(opt.ask(), 1.0)
+    assert read_ledger("run.jsonl").best_y == 1.0

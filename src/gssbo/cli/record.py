@@ -73,6 +73,9 @@ def _best(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     except JournalError as error:
         fail(parser, error)
     ledger = ledger_of(record)
+    if len(record.space.constraints) < len(record.header.get("constraints", [])):
+        lost = "a constraint is not in the journal but for its bounds: the best is that of all that meet the others"
+        sys.stderr.write(f"{parser.prog}: warning: {lost}\n")
     best = Best(ledger.best_x, ledger.best_y, None) if options.by == "observed" else _best_by_model(record, ledger)
     pending = [{"id": suggestion.id, "x": _plain(suggestion.x)} for suggestion in ledger.pending]
     if options.json:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+from scipy.optimize import LinearConstraint
+
+from gssbo._typing import FloatArray
 from gssbo.exceptions import JournalError, OtherOption
 from gssbo.journal.generators import check_seed
 from gssbo.journal.plain import Unread, check_depth, describe_constraint, describe_parameter, parse_json, shown
@@ -155,7 +160,7 @@ def _check_constraints(then: Any, now: Any, path: str) -> None:
 
 
 def space_of(header: Mapping[str, Any], path: str = "the journal") -> Space:
-    """Return the space of a header; categories that JSON does not have stand as text there.
+    """Return the space of a header with its linear constraints; categories that JSON does not have are text there.
 
     Raises
     ------
@@ -171,9 +176,18 @@ def space_of(header: Mapping[str, Any], path: str = "the journal") -> Space:
     names = [each.get("name") for each in header["space"]]
     try:
         parameters = [_parameter(each) for each in header["space"]]
-        return Space(parameters if None in names else dict(zip(names, parameters, strict=True)))
+        space = Space(parameters if None in names else dict(zip(names, parameters, strict=True)))
     except ValueError as error:
         raise JournalError(f"{path} has a space that cannot be made here ({error})") from error
+    linear = [each for each in header.get("constraints", []) if each["kind"] == "LinearConstraint"]
+    with contextlib.suppress(KeyError, TypeError, ValueError):  # of categories that are text here, but were numbers
+        return Space(space, [LinearConstraint(*(_array(each[name]) for name in ("A", "lb", "ub"))) for each in linear])
+    return space
+
+
+def _array(value: Any) -> FloatArray:
+    """What `describe_constraint` made of an array."""
+    return np.array([_array(each) for each in value] if isinstance(value, list) else float(value))
 
 
 def _parameter(found: Mapping[str, Any]) -> Real | Integer | Categorical:

@@ -23,7 +23,7 @@ class Record(NamedTuple):
     ----------
     header : dict
     space : Space
-        Categories that JSON does not have stand as text in it.
+        With the linear constraints. Categories that JSON does not have stand as text in it.
     entries : list of Entry
     """
 

@@ -178,6 +178,29 @@ def test_constraints_make_no_smaller_design(method):
     assert len(np.unique(opt.X, axis=0)) == 24
 
 
+@pytest.mark.parametrize("told", [0, 3])
+@pytest.mark.parametrize("method", ["box", "portfolio"])
+def test_what_is_not_there_is_not_looked_for_with_every_point_of_the_design(hasty, method, told):
+    calls = []
+
+    def never(x):
+        calls.append(1)
+        return -1.0
+
+    opt = Optimizer(
+        [(0.0, 1.0)] * 2, constraints=NonlinearConstraint(never, 0, 1), method=method, n_init=30, rng=0, **few(method)
+    )
+    for k in range(told):
+        opt.tell([k / 10, 0.5], float(k))
+    for n in (1, 5):
+        calls.clear()
+        with pytest.raises(InfeasibleError):
+            opt.ask(n)
+        assert len(calls) < 10_000
+    opt.enqueue([0.5, 0.5])
+    assert len(opt.ask(4)) == 1
+
+
 def test_constraints_in_a_mixed_space():
     def needs_units(x):
         return x["units"] - 100 * (x["act"] == "gelu")

@@ -115,33 +115,36 @@ class Proposals:
             self._pending.add(row, unit)
 
     def _planned(self, n: int) -> list[int]:
-        """Up to n ids from the queue, then from the design."""
+        """Up to n ids from the queue, then from the design.
+
+        For a point of the design that is not feasible another one, anywhere in the feasible region, so that constraints
+        make no smaller design; it is looked for until none was found once.
+
+        Raises
+        ------
+        SpaceExhausted, InfeasibleError
+            If there was none while nothing is told, where nobody else knows where to look.
+        """
         ids: list[int] = []
         while len(ids) < n and self._pending.queue:
             row = self._pending.queue.popleft()
             unit = self._space.to_unit(np.stack([row]))[0]
             ids.append(self._pending.add(row, unit))
-        instead = self._space.constrained
+        missed: SpaceExhausted | InfeasibleError | None = None
         while len(ids) < n and len(self._history) < self._design.size:
             point = self._design.take()
             if point is None:
                 break
             found = self._enter(point[None, :])
-            if instead and not found:
-                found = self._instead()
-                instead = len(found) > 0  # to look for nothing takes long
+            if not found and self._space.constrained and missed is None:
+                try:
+                    found = self._enter(self._admission.some(1, self._rng))
+                except (SpaceExhausted, InfeasibleError) as error:
+                    missed = error
             ids += found
+        if missed is not None and not ids and len(self._history) == 0:
+            raise missed
         return ids
-
-    def _instead(self) -> list[int]:
-        """A feasible point for one of the design that is not, so that constraints make no smaller design.
-
-        Anywhere in the feasible region; none where none is found.
-        """
-        try:
-            return self._enter(self._admission.some(1, self._rng))
-        except (SpaceExhausted, InfeasibleError):
-            return []
 
     def _extend(self, ids: list[int], n: int) -> None:
         """Add to the ids, up to n, what the strategy suggests and then what is found anywhere.

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from gssbo.factor import Factor, product
+from gssbo.factor import Factor, gram, product
 
 
 @pytest.fixture
@@ -36,3 +36,18 @@ def test_product_is_the_transposed_one():
     rng = np.random.default_rng(2)
     A, B = rng.standard_normal((37, 5)), rng.standard_normal((37, 21))
     assert np.allclose(product(A, B), A.T @ B, rtol=1e-12, atol=1e-12)
+
+
+def test_a_ridge_is_added_to_the_diagonal_and_the_lower_triangle_is_not_read(matrix):
+    upper = np.triu(matrix) + np.tril(np.full_like(matrix, np.e), -1)
+    before, b = upper.copy(), np.random.default_rng(1).standard_normal(23)
+    factor = Factor(upper, 0.3)
+    np.testing.assert_array_equal(factor.solve(b), Factor(matrix + 0.3 * np.eye(23)).solve(b))
+    np.testing.assert_array_equal(upper, before)
+    assert np.allclose(factor.U.T @ factor.U, matrix + 0.3 * np.eye(23), rtol=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(7, 1), (7, 95), (300, 97), (40, 250)])
+def test_a_gram_has_the_bits_of_the_product(shape):
+    A = np.random.default_rng(3).standard_normal(shape)
+    np.testing.assert_array_equal(gram(A), product(A, A))

@@ -13,7 +13,9 @@ import numpy as np
 from gssbo._core import _linalg
 from gssbo._typing import FloatArray
 
-__all__ = ["Factor", "product", "symmetric"]
+__all__ = ["Factor", "gram", "product", "symmetric"]
+
+PANEL = 96  # columns of a gram that are made at once
 
 
 class Factor:
@@ -22,12 +24,14 @@ class Factor:
     Parameters
     ----------
     A : ndarray of shape (n, n)
-        Symmetric positive definite; it is left as it is.
+        Symmetric; only the upper triangle is read, and it is left as it is.
+    ridge : float
+        What is added to the diagonal of A before it is factored.
 
     Raises
     ------
     numpy.linalg.LinAlgError
-        If A is not positive definite in doubles.
+        If A + ridge I is not positive definite in doubles.
 
     Examples
     --------
@@ -36,15 +40,21 @@ class Factor:
     (array([0.5, 3. ]), 2.772589)
     """
 
-    def __init__(self, A: FloatArray) -> None:
+    def __init__(self, A: FloatArray, ridge: float = 0.0) -> None:
         self.n = n = len(A)
         self._U = np.zeros((n, _linalg.padded(n)))
         self._U[:, :n] = A
+        self._U[np.diag_indices(n)] += ridge
         status = _linalg.cholesky(n, self._U)
         diagonal = self._U.diagonal()
         if status or not np.isfinite(diagonal).all():
             raise np.linalg.LinAlgError("the matrix is not positive definite")
         self.half_log_determinant = float(np.log(diagonal).sum())
+
+    @property
+    def U(self) -> FloatArray:
+        """The factor (n, n), zero below its diagonal."""
+        return np.triu(self._U[:, : self.n])
 
     def solve(self, b: FloatArray) -> FloatArray:
         """A^-1 b for b (n,) or (n, m)."""
@@ -66,6 +76,24 @@ class Factor:
         B = np.zeros((self.n, _linalg.padded(self._width(b))))
         B[:, : self._width(b)] = b[:, None] if b.ndim == 1 else b
         return B
+
+
+def gram(A: FloatArray) -> FloatArray:
+    """A' A for A (k, n): the bits of `product`, by half of the work.
+
+    Examples
+    --------
+    >>> gram(np.array([[1.0, 2.0]]))
+    array([[1., 2.],
+           [2., 4.]])
+    """
+    n = A.shape[1]
+    out = np.empty((n, n))
+    for j in range(0, n, PANEL):
+        panel = product(A[:, : j + PANEL], A[:, j : j + PANEL])
+        out[: j + PANEL, j : j + PANEL] = panel
+        out[j : j + PANEL, :j] = panel[:j].T
+    return out
 
 
 def product(A: FloatArray, B: FloatArray) -> FloatArray:

@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gssbo._typing import FloatArray
-from gssbo.factor import Factor, product
+from gssbo.factor import Factor, gram, product
 from gssbo.portfolio.ball import minimize_in_ball
 from gssbo.portfolio.view import View
 from gssbo.portfolio.warp import likeliest, warp
@@ -118,39 +118,35 @@ class Trend:
         width = np.maximum(X.std(axis=0), 1e-12)
         width = np.maximum(width, 1e-3 * width.max())
         U = (X - centre) / width
+        G, forms = _covariances(U)
         form = None if self._fit is None else self._fit.form
         if form is None or self._age % REFIT == 0:
-            form = _largest_likelihood(U, y)
-        G, forms = _covariances(U)
-        A = OFFSET + G + form.curvature * forms[form.products]
-        A[np.diag_indices(size)] += form.tau + 1e-12
-        fit = _Fit(form, centre, width, U, warp(y, form.power)[0], Factor(A))
+            form = _largest_likelihood(G, forms, y)
+        factor = Factor(OFFSET + G + form.curvature * forms[form.products], form.tau + 1e-12)
+        fit = _Fit(form, centre, width, U, warp(y, form.power)[0], factor)
         self._fit, self._newest, self._age = fit, view.newest, self._age + 1  # all or none, as Ctrl-C goes
         return fit
 
 
 def _covariances(U: FloatArray) -> tuple[FloatArray, dict[bool, FloatArray]]:
     d = U.shape[1]
-    T, S = np.ascontiguousarray(U.T), np.ascontiguousarray((U * U).T)
-    G = product(T, T) / d
-    forms = {False: product(S, S) / d}
+    T = np.ascontiguousarray(U.T)
+    G = gram(T) / d
+    forms = {False: gram(T * T) / d}
     if d <= ALL_PRODUCTS:
         forms[True] = 0.5 * d * G * G
     return G, forms
 
 
-def _largest_likelihood(U: FloatArray, y: FloatArray) -> _Form:
-    n = len(y)
-    G, forms = _covariances(U)
+def _largest_likelihood(G: FloatArray, forms: dict[bool, FloatArray], y: FloatArray) -> _Form:
     warped = [(power, *warp(y, power)) for power in POWERS]
     best, found = -np.inf, _Form(False, CURVATURES[0], 1.0, 1.0, 1.0)
     for products, Q in forms.items():
         for curvature in CURVATURES:
+            A = OFFSET + G + curvature * Q
             for tau in LEFT_OVER:
-                A = OFFSET + G + curvature * Q
-                A[np.diag_indices(n)] += tau
                 try:
-                    factor = Factor(A)
+                    factor = Factor(A, tau)
                 except np.linalg.LinAlgError:
                     continue
                 value, power, variance = likeliest(factor, warped)

@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
 
-from gssbo.portfolio.additive import Additive
+from gssbo.factor import Factor
+from gssbo.kernels import Kernel
+from gssbo.portfolio.additive import Additive, _covariances, _lowest
 from gssbo.portfolio.descent import STARTS, Descent
 from gssbo.portfolio.region import Region
 from gssbo.portfolio.trend import Trend
@@ -152,3 +154,37 @@ def test_a_fit_that_was_interrupted_is_made_once_more(monkeypatch, make, step):
     np.testing.assert_array_equal(
         *(searcher.suggest(second, pending, np.random.default_rng(2)) for searcher in (calm, hit))
     )
+
+
+@pytest.mark.parametrize("beta", [0.5, 2.0])
+def test_additive_solves_for_no_more_values_than_may_be_lowest(monkeypatch, beta):
+    rng = np.random.default_rng(0)
+    X = rng.random((60, 40))
+    view = View(X, np.sin(9.0 * X).sum(axis=1), np.full(60, OUTSIDE), np.arange(60))
+    fit = Additive(40, 2)._model(view)
+    values = rng.random(161)
+    kernel = Kernel("rbf", np.array([fit.form.lengthscale]), 0.025)
+    whiten, widths = Factor.whiten, []
+    monkeypatch.setattr(Factor, "whiten", lambda self, b: widths.append(b.shape[1]) or whiten(self, b))
+    for j in range(10):
+        column, now = np.ascontiguousarray(fit.X[:, j : j + 1]), fit.X[:1, j : j + 1]
+        change = kernel(column, values[:, None]) - kernel(column, now)
+        V = whiten(fit.factor, change)
+        left = np.maximum(0.05 - 2.0 * kernel(values[:, None], now)[:, 0] - (V * V).sum(axis=0), 0.0)
+        bound = (change * fit.weights[:, None]).sum(axis=0) - beta * np.sqrt(left * fit.form.variance)
+        assert _lowest(values, fit.X[:, j], fit.X[0, j], 40, fit, beta) == values[np.argmin(bound)]
+    assert sum(widths) < 0.6 * 10 * 161
+
+
+def test_the_additive_covariance_adds_up_its_terms_once(monkeypatch):
+    X = np.random.default_rng(0).random((20, 3))
+    made, padded_gram = [], Kernel.padded_gram
+    monkeypatch.setattr(
+        Kernel, "padded_gram", lambda self, *data, **how: made.append(self) or padded_gram(self, *data, **how)
+    )
+    covariance = _covariances(X)
+    for lengthscale, shared in ((0.1, 0.0), (0.1, 0.3), (0.4, 0.3)):
+        expected = 5.0 + np.exp(-0.5 * ((X[:, None] - X) / lengthscale) ** 2).mean(axis=2)
+        expected += shared * np.exp(-((X[:, None] - X) ** 2).sum(axis=2) / (0.18 * 3))
+        assert np.allclose(np.triu(covariance(lengthscale, shared)), np.triu(expected), rtol=1e-12)
+    assert len(made) == 2 * 3 + 1

@@ -21,6 +21,8 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from itertools import product
 from typing import NamedTuple
 
@@ -45,6 +47,7 @@ GRID, RANDOM = 129, 32
 GRID_AGAIN, RANDOM_AGAIN = 33, 16  # for a further point of a batch, from the same model
 ELITE = 300  # observations in the elite
 REFIT = 10
+AT_ONCE = 24  # values of a coordinate whose bounds are solved for together
 
 
 class _Form(NamedTuple):
@@ -108,9 +111,9 @@ class Additive:
             mask[rng.integers(d)] = True
         beta = 0.0 if again else float(rng.choice(BETAS))  # a bound takes a solve for each coordinate
         n_grid, n_random = (GRID_AGAIN, RANDOM_AGAIN) if again and len(pending) else (GRID, RANDOM)
-        for j in np.flatnonzero(mask):
-            values = np.concatenate([np.linspace(0.0, 1.0, n_grid), rng.random(n_random)])
-            x[j] = _lowest(values, fit.X[:, j], best[j], d, fit, beta)
+        grid, drawn = np.linspace(0.0, 1.0, n_grid), rng.random((int(mask.sum()), n_random))
+        for j, some in zip(np.flatnonzero(mask), drawn, strict=True):
+            x[j] = _lowest(np.concatenate([grid, some]), fit.X[:, j], best[j], d, fit, beta)
         if np.array_equal(x, best):
             x = np.clip(x + mask * rng.normal(0.0, 0.05, d), 0.0, 1.0)
         return x
@@ -124,12 +127,11 @@ class Additive:
         if len(elite) < 4:
             return None
         X, y = np.ascontiguousarray(seen.X[elite]), seen.y[elite]
+        covariance = _covariances(X)
         form = None if self._fit is None else self._fit.form
         if form is None or self._age % REFIT == 0:
-            form = _largest_likelihood(X, y, form)
-        A = _covariance(X, form.lengthscale, form.shared)
-        A[np.diag_indices(len(X))] += form.tau + 1e-9
-        factor = Factor(A)
+            form = _largest_likelihood(covariance, y, form)
+        factor = Factor(covariance(form.lengthscale, form.shared), form.tau + 1e-9)
         fit = _Fit(form, X, factor, factor.solve(-warp(y, form.power)[0]))
         self._fit, self._newest, self._age = fit, view.newest, self._age + 1  # all or none, as Ctrl-C goes
         return fit
@@ -143,22 +145,41 @@ def _lowest(values: FloatArray, column: FloatArray, now: float, d: int, fit: _Fi
     points = np.ascontiguousarray(column[:, None])
     change = kernel(points, values[:, None]) - kernel(points, here)  # (n, m)
     mean = (change * fit.weights[:, None]).sum(axis=0)
-    if beta > 0.0:
-        V = fit.factor.whiten(change)
-        prior = 2.0 / d - 2.0 * kernel(values[:, None], here)[:, 0]
-        mean = mean - beta * np.sqrt(np.maximum(prior - (V * V).sum(axis=0), 0.0) * form.variance)
-    return float(values[int(np.argmin(mean))])
+    if not beta > 0.0:
+        return float(values[int(np.argmin(mean))])
+    prior = 2.0 / d - 2.0 * kernel(values[:, None], here)[:, 0]
+
+    bound = mean - beta * np.sqrt(np.maximum(prior, 0.0) * form.variance)  # a solve can only raise it
+    order, solved = np.argsort(bound, kind="stable"), np.full(len(values), np.inf)
+    for some in np.split(order, range(AT_ONCE, len(order), AT_ONCE)):
+        if bound[some[0]] > solved.min():
+            break
+        V = fit.factor.whiten(change[:, some])
+        left = np.maximum(prior[some] - (V * V).sum(axis=0), 0.0)
+        solved[some] = mean[some] - beta * np.sqrt(left * form.variance)
+    return float(values[int(np.argmin(solved))])
 
 
-def _covariance(X: FloatArray, lengthscale: float, shared: float) -> FloatArray:
+def _covariances(X: FloatArray) -> Callable[[float, float], FloatArray]:
+    """The covariance of X, its upper triangle, for a lengthscale and s; the terms are computed once."""
     n, d = X.shape
-    kernel = Kernel("rbf", np.array([lengthscale]), 1.0 / d)
-    K = np.full((n, n), OFFSET)
-    for j in range(d):
-        K += kernel(np.ascontiguousarray(X[:, j : j + 1]))
-    if shared > 0.0:
-        K += Kernel("rbf", np.full(d, SHARED_LENGTHSCALE * np.sqrt(d)), shared)(X)
-    return K
+    columns = np.ascontiguousarray(X.T)[:, :, None]
+
+    @cache
+    def additive(lengthscale: float) -> FloatArray:
+        kernel = Kernel("rbf", np.array([lengthscale]), 1.0 / d)
+        term = kernel.padded_gram(columns[0], 0.0, full=False)
+        K = OFFSET + term
+        for column in columns[1:]:
+            K += kernel.padded_gram(column, 0.0, full=False, out=term)
+        return K[:, :n]
+
+    @cache
+    def joint(shared: float) -> FloatArray:
+        kernel = Kernel("rbf", np.full(d, SHARED_LENGTHSCALE * np.sqrt(d)), shared)
+        return kernel.padded_gram(X, 0.0, full=False)[:, :n]
+
+    return lambda lengthscale, shared: additive(lengthscale) + (joint(shared) if shared > 0.0 else 0.0)
 
 
 def _neighbours(last: _Form | None) -> list[tuple[float, float, float]]:
@@ -177,18 +198,12 @@ def _neighbours(last: _Form | None) -> list[tuple[float, float, float]]:
     return sorted(triples)
 
 
-def _largest_likelihood(X: FloatArray, y: FloatArray, last: _Form | None) -> _Form:
-    n = len(y)
+def _largest_likelihood(covariance: Callable[[float, float], FloatArray], y: FloatArray, last: _Form | None) -> _Form:
     warped = [(power, *warp(y, power)) for power in POWERS]
     best, found = -np.inf, last or _Form(LENGTHSCALES[-1], SHARED[0], LEFT_OVER[-1], 1.0, 1.0)
-    of, K = (np.nan, np.nan), np.empty((0, 0))
     for lengthscale, shared, tau in _neighbours(last):
-        if of != (lengthscale, shared):
-            of, K = (lengthscale, shared), _covariance(X, lengthscale, shared)
-        A = K.copy()
-        A[np.diag_indices(n)] += tau
         try:
-            factor = Factor(A)
+            factor = Factor(covariance(lengthscale, shared), tau)
         except np.linalg.LinAlgError:
             continue
         value, power, variance = likeliest(factor, warped)

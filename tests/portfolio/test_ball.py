@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from gssbo.portfolio.ball import minimize_in_ball
+from gssbo.portfolio.ball import Outer, minimize_in_ball
 
 
 def case(seed, d, curvature):
@@ -62,3 +62,32 @@ def test_a_diagonal_form_is_the_full_one_to_the_bit(seed):
         full, expected = minimize_in_ball(g, np.diag(diagonal), radius, low, high)
         np.testing.assert_array_equal(u, full)
         assert decrease == expected
+
+
+@pytest.mark.parametrize("duplicates", [False, True])
+@pytest.mark.parametrize("seed", range(6))
+def test_a_form_of_few_rows_is_the_full_one(seed, duplicates):
+    rng = np.random.default_rng(seed)
+    n, d = 12, 40
+    B = rng.standard_normal((n, d)) * 10.0 ** rng.uniform(-1.0, 1.0, (n, 1))
+    if duplicates:
+        B[-3:] = B[:3] * (1.0 + 1e-9)
+    w = rng.standard_normal(n) if seed % 2 else rng.random(n)
+    g = B.T @ rng.standard_normal(n)
+    H = B.T @ (w[:, None] * B)
+    low, high = -rng.uniform(0.0, 0.3, d), rng.uniform(0.0, 0.3, d)
+    for radius in (0.1, 1.0):
+        u, decrease = minimize_in_ball(g, Outer(B, w), radius, low, high)
+        _, expected = minimize_in_ball(g, H, radius, low, high)
+        assert (u >= low).all() and (u <= high).all() and np.linalg.norm(u) <= radius * (1.0 + 1e-6)
+        assert np.isclose(decrease, -(g @ u + 0.5 * u @ H @ u), rtol=1e-9)
+        assert decrease >= 0.97 * expected
+
+
+def test_a_convex_form_of_few_rows_is_minimised_inside_of_the_ball():
+    rng = np.random.default_rng(0)
+    B = rng.standard_normal((5, 30))
+    u, _ = minimize_in_ball(
+        B.T @ (B @ np.full(30, -0.1)), Outer(B, np.ones(5)), 9.0, np.full(30, -9.0), np.full(30, 9.0)
+    )
+    assert np.allclose(u, np.linalg.pinv(B) @ B @ np.full(30, 0.1), rtol=1e-9)

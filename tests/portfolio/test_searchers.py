@@ -156,6 +156,17 @@ def test_a_fit_that_was_interrupted_is_made_once_more(monkeypatch, make, step):
     )
 
 
+def test_few_observations_in_many_dimensions_make_no_matrix_of_the_dimensions(monkeypatch):
+    """Nor does their descent fall behind: half of the way to the optimum in twenty steps."""
+    rng = np.random.default_rng(0)
+    orders = []
+    monkeypatch.setattr("gssbo.portfolio.ball.Factor", lambda A, *ridge: orders.append(len(A)) or Factor(A, *ridge))
+    f = lambda x: -float(((x - 0.4) ** 2).sum())  # noqa: E731
+    _, y = run(Descent(120, 2), 2, f, rng.random((60, 120)), 20, rng)
+    assert max(orders) < 80
+    assert y.max() > 0.5 * y[:60].max()
+
+
 @pytest.mark.parametrize("beta", [0.5, 2.0])
 def test_additive_solves_for_no_more_values_than_may_be_lowest(monkeypatch, beta):
     rng = np.random.default_rng(0)

@@ -2,7 +2,8 @@
 
 Notation
 --------
-q(u)        g.u + u' H u / 2; H (d, d), or its diagonal (d,) where the rest of it is zero
+q(u)        g.u + u' H u / 2; H (d, d), its diagonal (d,) where the rest of it is zero, or B' diag(w) B, B (n, d),
+            where n < d and g is in the span of the rows of B, as u is then
 R           radius of the ball
 low, high   faces of the box, low <= 0 <= high (d,)
 lam         multiplier of the ball: (H + lam I) u = -g, H + lam I positive definite, lam = 0 inside the ball
@@ -15,19 +16,29 @@ References
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from gssbo._typing import FloatArray
-from gssbo.factor import Factor
+from gssbo.factor import Factor, gram, product
 
-__all__ = ["minimize_in_ball"]
+__all__ = ["Outer", "minimize_in_ball"]
 
 ROUNDS = 8  # of fixing coordinates at the faces they would cross
 HALVINGS = 40  # of the interval of log lam
+ROUNDING = 1e-12  # of the cosines between the rows of B
+
+
+class Outer(NamedTuple):
+    """B' diag(w) B."""
+
+    B: FloatArray
+    w: FloatArray
 
 
 def minimize_in_ball(
-    g: FloatArray, H: FloatArray, radius: float, low: FloatArray, high: FloatArray
+    g: FloatArray, H: FloatArray | Outer, radius: float, low: FloatArray, high: FloatArray
 ) -> tuple[FloatArray, float]:
     """Return u (d,) and the decrease -q(u).
 
@@ -47,7 +58,11 @@ def minimize_in_ball(
         left = radius * radius - float((u[fixed] ** 2).sum())
         if not free.any() or left <= 0.0:
             break
-        if H.ndim == 1:
+        if isinstance(H, Outer):
+            inner = H.w * (H.B[:, fixed] * u[fixed]).sum(axis=1)
+            B = H.B[:, free]
+            u[free] = _in_span(g[free] + (B * inner[:, None]).sum(axis=0), B, H.w, float(np.sqrt(left)))
+        elif H.ndim == 1:
             u[free] = _on_sphere(g[free], H[free], float(np.sqrt(left)))
         else:
             slope = g[free] + (H[np.ix_(free, fixed)] * u[fixed]).sum(axis=1)
@@ -58,8 +73,26 @@ def minimize_in_ball(
         u[out] = np.clip(u[out], low[out], high[out])
         free &= ~out
     u = np.clip(u, low, high)
-    Hu = H * u if H.ndim == 1 else (H * u).sum(axis=1)
-    return u, -float((g * u).sum() + 0.5 * (u * Hu).sum())
+    if isinstance(H, Outer):
+        bend = float((H.w * (H.B * u).sum(axis=1) ** 2).sum())
+    else:
+        bend = float((u * (H * u if H.ndim == 1 else (H * u).sum(axis=1))).sum())
+    return u, -(float((g * u).sum()) + 0.5 * bend)
+
+
+def _in_span(g: FloatArray, B: FloatArray, w: FloatArray, radius: float) -> FloatArray:
+    """Minimiser of q in the ball for g in the span of the rows of B, in coordinates t of an orthonormal basis of that.
+
+    With rows R of length 1 and R R' = L L', the basis is L^-1 R, and the coordinates of the rows are those of L.
+    """
+    length = np.maximum(np.sqrt((B * B).sum(axis=1)), 1e-300)
+    R = B / length[:, None]
+    factor = Factor(gram(np.ascontiguousarray(R.T)), ROUNDING)
+    L = np.ascontiguousarray(factor.U.T)
+    H = product(L * (w * length * length)[:, None], L)
+    t = _on_sphere(factor.whiten((R * g).sum(axis=1)), H, radius)
+    u: FloatArray = (R * factor.solve((L * t).sum(axis=1))[:, None]).sum(axis=0)
+    return u
 
 
 def _on_sphere(g: FloatArray, H: FloatArray, radius: float) -> FloatArray:
@@ -103,9 +136,7 @@ def _shifted_solution(H: FloatArray, lam: float, g: FloatArray) -> FloatArray | 
         inverse = 1.0 / np.sqrt(pivots)  # the bits of the factor's solution
         u: FloatArray = -(g * inverse * inverse)
         return u
-    A = H.copy()
-    A[np.diag_indices(len(g))] += lam
     try:
-        return -Factor(A).solve(g)
+        return -Factor(H, lam).solve(g)
     except np.linalg.LinAlgError:
         return None

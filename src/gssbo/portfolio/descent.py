@@ -23,8 +23,8 @@ from __future__ import annotations
 import numpy as np
 
 from gssbo._typing import FloatArray
-from gssbo.factor import Factor, product
-from gssbo.portfolio.ball import minimize_in_ball
+from gssbo.factor import Factor, gram, product
+from gssbo.portfolio.ball import Outer, minimize_in_ball
 from gssbo.portfolio.view import View
 
 __all__ = ["Descent"]
@@ -216,10 +216,10 @@ class Descent:
 
 def _fit(
     U: FloatArray, f: FloatArray, distance: FloatArray
-) -> tuple[FloatArray, FloatArray, float, Factor, FloatArray] | None:
+) -> tuple[FloatArray, FloatArray | Outer, float, Factor, FloatArray] | None:
     """Gradient, Hessian, s, factor and scaling of the covariance, of the pair (s, tau) of largest likelihood."""
     n = len(f)
-    G = product(np.ascontiguousarray(U.T), np.ascontiguousarray(U.T))
+    G = gram(np.ascontiguousarray(U.T))
     error = np.minimum(distance, 1e6) ** 6 + 1e-4
     best, found = -np.inf, None
     for curvature in CURVATURES:
@@ -228,7 +228,8 @@ def _fit(
         for tau in ERRORS:
             diagonal = variance * (1.0 + ROUNDING) + tau * error
             weight = 1.0 / np.sqrt(diagonal)  # the diagonal spans decades
-            A = covariance * weight[:, None] * weight
+            A = covariance * weight[:, None]
+            A *= weight
             A[np.diag_indices(n)] = 1.0
             try:
                 factor = Factor(A)
@@ -243,6 +244,8 @@ def _fit(
         return None
     a, curvature, factor, weight = found
     g = (U * a[:, None]).sum(axis=0)
+    if n < U.shape[1]:
+        return g, Outer(U, curvature * a), curvature, factor, weight
     H = curvature * product(U * a[:, None], U)
     return g, 0.5 * (H + H.T), curvature, factor, weight
 

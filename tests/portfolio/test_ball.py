@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from gssbo.factor import Factor
 from gssbo.portfolio.ball import Outer, minimize_in_ball
 
 
@@ -62,6 +63,48 @@ def test_a_diagonal_form_is_the_full_one_to_the_bit(seed):
         full, expected = minimize_in_ball(g, np.diag(diagonal), radius, low, high)
         np.testing.assert_array_equal(u, full)
         assert decrease == expected
+
+
+def halving(g, H, radius):
+    """The step in the ball alone, every middle solved for."""
+
+    def step(lam):
+        try:
+            u = -Factor(H, lam).solve(g)
+        except np.linalg.LinAlgError:
+            return None
+        return u if float((u * u).sum()) <= radius * radius else None
+
+    if (inside := step(0.0)) is not None:
+        return inside
+    top = float(np.abs(H).sum(axis=1).max()) + float(np.sqrt((g * g).sum())) / radius
+    best, low, high = step(top * (1.0 + 1e-12)), np.log(top * 1e-16), np.log(top)
+    for _ in range(40):
+        middle = 0.5 * (low + high)
+        trial = step(float(np.exp(middle)))
+        low, high, best = (middle, high, best) if trial is None else (low, middle, trial)
+        if trial is not None and float((trial * trial).sum()) > 0.98 * radius * radius:
+            break
+    return best
+
+
+@pytest.mark.parametrize("curvature", [CONVEX, MIXED])
+def test_takes_the_step_of_plain_halving_with_fewer_factors(monkeypatch, curvature):
+    factor, factored, wide = Factor, [], np.full(30, 1e9)
+
+    def counted(*arguments):
+        factored.append(arguments)
+        return factor(*arguments)
+
+    for module in ("gssbo.portfolio.ball", __name__):
+        monkeypatch.setattr(f"{module}.Factor", counted)
+    problems = [(*case(seed, 30, curvature), 10.0 ** (seed % 5 - 2)) for seed in range(20)]
+    expected = [halving(*problem) for problem in problems]
+    plain = len(factored)
+    factored.clear()
+    found = [minimize_in_ball(*problem, -wide, wide)[0] for problem in problems]
+    np.testing.assert_array_equal(found, expected)
+    assert 1.9 * len(factored) < plain
 
 
 @pytest.mark.parametrize("duplicates", [False, True])

@@ -27,6 +27,8 @@ __all__ = ["Outer", "minimize_in_ball"]
 
 ROUNDS = 8  # of fixing coordinates at the faces they would cross
 HALVINGS = 40  # of the interval of log lam
+LONG = 0.98  # of R^2, and |u|^2 is large enough
+TRUSTED = 1e-10  # of the largest lam: how far from singular H + lam I is where |u| is taken for exact
 ROUNDING = 1e-12  # of the cosines between the rows of B
 
 
@@ -96,47 +98,82 @@ def _in_span(g: FloatArray, B: FloatArray, w: FloatArray, radius: float) -> Floa
 
 
 def _on_sphere(g: FloatArray, H: FloatArray, radius: float) -> FloatArray:
-    """Minimiser of q in the ball: lam by halving its interval, on a logarithmic scale."""
+    """Minimiser of q in the ball: lam by halving its interval, on a logarithmic scale.
+
+    As 1 / |u| is concave in lam, a tangent tells up to where u is outside of the ball, and a chord from where on it is
+    well inside: there nothing need be solved.
+    """
     rows = np.abs(H) if H.ndim == 1 else np.abs(H).sum(axis=1)
     size = float(rows.max())  # at least the spectral radius
     steep = float(np.sqrt((g * g).sum()))
     if not steep > 0.0:
         g, steep = np.full(len(g), 1e-300), 1e-300 * len(g)
-
-    def step(lam: float) -> FloatArray | None:
-        u = _shifted_solution(H, lam, g)
-        return None if u is None or not float((u * u).sum()) <= radius * radius else u
-
-    inside = step(0.0)
-    if inside is not None:
-        return inside
+    found = _solution(H, 0.0, g)
+    if found is not None and found.square <= radius * radius:
+        return found.u
     top = size + steep / radius  # H + top I has no eigenvalue below steep / radius
-    best = step(top * (1.0 + 1e-12))
-    if best is None:
+    farthest = _solution(H, top * (1.0 + 1e-12), g)
+    if farthest is None or not farthest.square <= radius * radius:
         return -g * (radius / steep)
     low, high = np.log(max(top * 1e-16, 1e-300)), np.log(top)
+    best: _Solution | None = farthest
+    inside, outside, near, far = None, None, farthest.crossing(radius, top), np.inf
     for _ in range(HALVINGS):
         middle = 0.5 * (low + high)
-        trial = step(float(np.exp(middle)))
-        if trial is None:
+        lam = float(np.exp(middle))
+        if lam > far:
+            high, best = middle, None
+            continue
+        found = None if lam < near else _solution(H, lam, g)
+        if found is None:
             low = middle
-        else:
-            high, best = middle, trial
-            if float((trial * trial).sum()) > 0.98 * radius * radius:
+            continue
+        within = found.square <= radius * radius
+        if within:
+            high, best = middle, found
+            if found.square > LONG * radius * radius:
                 break
-    return best
+        else:
+            low = middle
+        crossing = found.crossing(radius, top)
+        if crossing > -np.inf:
+            near = max(near, crossing)
+            inside, outside = (found, outside) if within else (inside, found)
+            if inside is not None and outside is not None:
+                a, b = inside.square**-0.5, outside.square**-0.5
+                far = outside.lam + (LONG**-0.5 / radius - b) * (inside.lam - outside.lam) / (a - b)
+    return (best or _solution(H, float(np.exp(high)), g) or farthest).u
 
 
-def _shifted_solution(H: FloatArray, lam: float, g: FloatArray) -> FloatArray | None:
-    """The u of (H + lam I) u = -g; None where the matrix is not positive definite in doubles."""
+class _Solution(NamedTuple):
+    """The u of (H + lam I) u = -g."""
+
+    lam: float
+    u: FloatArray
+    square: float  # |u|^2
+    rate: float  # u' (H + lam I)^-1 u
+
+    def crossing(self, radius: float, top: float) -> float:
+        """The lam where the tangent of 1 / |u| is 1 / radius; minus infinity where rounding may tilt it."""
+        if not self.square > TRUSTED * top * self.rate > 0.0:
+            return -np.inf
+        return self.lam + (float(np.sqrt(self.square)) / radius - 1.0) * self.square / self.rate
+
+
+def _solution(H: FloatArray, lam: float, g: FloatArray) -> _Solution | None:
+    """None where the matrix is not positive definite in doubles."""
     if H.ndim == 1:
         pivots = H + lam
         if not ((pivots > 0.0) & np.isfinite(pivots)).all():
             return None
-        inverse = 1.0 / np.sqrt(pivots)  # the bits of the factor's solution
-        u: FloatArray = -(g * inverse * inverse)
-        return u
-    try:
-        return -Factor(H, lam).solve(g)
-    except np.linalg.LinAlgError:
-        return None
+        inverse = 1.0 / np.sqrt(pivots)
+        u = -(g * inverse * inverse)  # the bits of the factor's solution
+        half = u * inverse
+    else:
+        try:
+            factor = Factor(H, lam)
+        except np.linalg.LinAlgError:
+            return None
+        u = -factor.solve(g)
+        half = factor.whiten(u)
+    return _Solution(lam, u, float((u * u).sum()), float((half * half).sum()))

@@ -4,7 +4,7 @@ import pytest
 from gssbo.factor import Factor
 from gssbo.kernels import Kernel
 from gssbo.portfolio.additive import Additive, _covariances, _lowest
-from gssbo.portfolio.descent import STARTS, Descent
+from gssbo.portfolio.descent import STARTS, Descent, _least_known
 from gssbo.portfolio.region import Region
 from gssbo.portfolio.trend import Trend
 from gssbo.portfolio.view import OUTSIDE, View
@@ -199,3 +199,17 @@ def test_the_additive_covariance_adds_up_its_terms_once(monkeypatch):
         expected += shared * np.exp(-((X[:, None] - X) ** 2).sum(axis=2) / (0.18 * 3))
         assert np.allclose(np.triu(covariance(lengthscale, shared)), np.triu(expected), rtol=1e-12)
     assert len(made) == 2 * 3 + 1
+
+
+def test_the_least_known_step_is_that_of_all_trials():
+    rng = np.random.default_rng(0)
+    U, trials = rng.standard_normal((9, 7)), 0.1 * rng.standard_normal((4, 7))
+    along = 0.7 * np.concatenate([np.ones(7), -rng.random(7)])
+    every = np.vstack([trials, np.eye(7) * along[:7], np.eye(7) * along[7:]])
+    k = lambda A, B: A @ B.T + 0.25 * (A @ B.T) ** 2  # noqa: E731
+    unknown = 1.0 - (k(every, U) * np.linalg.solve(k(U, U) + 0.1 * np.eye(9), k(U, every)).T).sum(axis=1) / np.diag(
+        k(every, every)
+    )
+    u, ratio = _least_known(trials, along, U, 0.5, Factor(k(U, U), 0.1), np.ones(9))
+    np.testing.assert_array_equal(u, every[np.argmax(unknown)])
+    assert np.isclose(ratio, unknown.max(), rtol=1e-9)

@@ -127,10 +127,11 @@ class Descent:
             self._explore = False
             directions = rng.standard_normal((100, self._dim))
             directions /= np.sqrt((directions * directions).sum(axis=1))[:, None]
-            trials = np.clip(0.7 * np.vstack([directions, np.eye(self._dim), -np.eye(self._dim)]), low, high)
-            unknown = _unknown(trials, U, curvature, factor, weight)
-            if unknown.max() > 1e-4:
-                u, predicted = trials[int(np.argmax(unknown))], 0.0
+            directions = np.clip(0.7 * directions, low, high)
+            along = np.concatenate([np.minimum(0.7, high), np.maximum(-0.7, low)])
+            trial, unknown = _least_known(directions, along, U, curvature, factor, weight)
+            if unknown > 1e-4:
+                u, predicted = trial, 0.0
         x: FloatArray = np.clip(base + radius * u, 0.0, 1.0)
         if len(pending) and float(((pending - x) ** 2).sum(axis=1).min()) < (0.1 * radius) ** 2:
             return self._aside(base, rng)
@@ -250,11 +251,19 @@ def _fit(
     return g, 0.5 * (H + H.T), curvature, factor, weight
 
 
-def _unknown(trials: FloatArray, U: FloatArray, curvature: float, factor: Factor, weight: FloatArray) -> FloatArray:
-    """Posterior over prior variance of q at trials (m, d)."""
-    C = product(np.ascontiguousarray(U.T), np.ascontiguousarray(trials.T))
+def _least_known(
+    trials: FloatArray, along: FloatArray, U: FloatArray, curvature: float, factor: Factor, weight: FloatArray
+) -> tuple[FloatArray, float]:
+    """The trial of largest posterior over prior variance of q, and that ratio.
+
+    Trials are (m, d), and steps along the axes up and down (2 d,), whose products with U take no sums.
+    """
+    m, d = trials.shape
+    C = np.hstack([product(np.ascontiguousarray(U.T), np.ascontiguousarray(trials.T)), np.tile(U, 2) * along])
     V = factor.whiten((C + 0.5 * curvature * C * C) * weight[:, None])
-    squares = (trials * trials).sum(axis=1)
+    squares = np.append((trials * trials).sum(axis=1), along * along)
     prior = np.maximum(squares + 0.5 * curvature * squares * squares, 1e-300)
-    unknown: FloatArray = 1.0 - (V * V).sum(axis=0) / prior
-    return unknown
+    unknown = 1.0 - (V * V).sum(axis=0) / prior
+    most = int(np.argmax(unknown))
+    u = trials[most] if most < m else np.where(np.arange(d) == (most - m) % d, along[most - m], 0.0)
+    return u, float(unknown[most])

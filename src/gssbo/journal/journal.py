@@ -84,7 +84,6 @@ class Journal:
         self._position = 0  # the end of the last whole line
         self._before = b""  # what is to be written before the next entry
         self._pid = 0
-        self._place = ""  # where the file is, wherever an objective goes
 
     def open(self, codec: RowCodec, header: Mapping[str, Any]) -> tuple[dict[str, Any], list[Entry]]:
         """Read it, or begin it with this header; and keep it open for more.
@@ -99,7 +98,6 @@ class Journal:
         if self._descriptor >= 0:
             raise JournalError(f"{self.path} is open")
         self._codec, self._pid = codec, os.getpid()
-        self._place = os.path.abspath(self.path)
         with contextlib.ExitStack() as undo:
             try:
                 refuse_special(self.path)

@@ -177,7 +177,7 @@ def test_more_points_than_a_double_can_count(hasty):
 
 def test_points_told_that_are_infeasible_are_no_start(hasty):
     """The best value is told where the constraint forbids, so is a failure; what remains is the worst."""
-    bounds, constraint = [(0.0, 1.0)] * 4, NonlinearConstraint(np.sum, -np.inf, 0.05)
+    bounds, constraint = [(0.0, 1.0)] * 4, NonlinearConstraint(lambda x: float(x.sum() <= 0.05), 0.5, np.inf)
     told = [[0.5] * 4, [0.9, 0.1, 0.0, 0.0]]
     _, admission = books(bounds, told, constraints=constraint)
     with pytest.raises(InfeasibleError, match="among 2000 tried; a point that meets them, told"):
@@ -203,46 +203,49 @@ def test_a_first_point_in_a_mixed_space():
     assert len({x["act"] for x in points}) > 1 and len({x["rate"] for x in points}) == 20
 
 
-def test_what_trying_finds_comes_first():
-    """Of a part of 2e-5 of a square, two in 100,000 draws; the others are looked for from there."""
-    corner = LinearConstraint([[1.0, 1.0]], lb=2.0 - 2.0 * 10**-2.5)
-    _, admission = books([(0.0, 1.0)] * 2, constraints=corner)
-    rng = np.random.default_rng(0)
-    tried = np.vstack([rng.random((9, 2)), *(rng.random((1000, 2)) for _ in range(100))])
-    expected = tried[tried.sum(axis=1) >= corner.lb]
-    assert 0 < len(expected) < 9
-    points = admission.some(9, np.random.default_rng(0))
-    np.testing.assert_array_equal(points[: len(expected)], expected)
-    assert len(np.unique(points, axis=0)) == 9 and (points.sum(axis=1) >= corner.lb).all()
-
-
 def test_where_trying_is_enough_nothing_else_is_drawn():
-    corner = LinearConstraint([[1.0, 1.0]], lb=1.97)
+    corner = LinearConstraint([[1.0, 1.0]], lb=1.75)  # 3 per cent of it
     _, admission = books([(0.0, 1.0)] * 2, [[0.99, 0.99]], constraints=corner)
     rng, same = np.random.default_rng(0), np.random.default_rng(0)
-    points = admission.some(2, rng, prefer=lambda U, n: pytest.fail("trying was enough"))
+    points = admission.some(2, rng, score=lambda: pytest.fail("trying was enough"))
     tried = same.random((2, 2))
-    while (tried.sum(axis=1) >= 1.97).sum() < 2:
+    while (tried.sum(axis=1) >= 1.75).sum() < 2:
         tried = np.vstack([tried, same.random((1000, 2))])
-    np.testing.assert_array_equal(points, tried[tried.sum(axis=1) >= 1.97][:2])
+    np.testing.assert_array_equal(points, tried[tried.sum(axis=1) >= 1.75][:2])
     assert rng.random() == same.random()
 
 
 def test_a_choice_among_what_a_search_found():
     _, admission = books([(0.0, 1.0)] * 4, [[0.01] * 4], constraints=simplex(4))
+    points = admission.some(3, np.random.default_rng(0), score=lambda: lambda U: U[:, 0])
+    assert len(np.unique(points, axis=0)) == 3
+    assert (points[:, 0] > 0.03).all() and (points.sum(axis=1) <= 0.05 + 1e-15).all()
 
-    def largest(U, n):
-        return np.argsort(-U[:, 0])[:n]
 
-    points = admission.some(3, np.random.default_rng(0), prefer=largest)
-    assert (points[:, 0] > 0.03).all() and (np.diff(points[:, 0]) <= 0.0).all()
+def test_what_is_waited_for_keeps_its_distance():
+    """The last point of a batch is not next to the others: not a few times closer than to what is told."""
+    _, admission = books([(0.0, 1.0)] * 4, [[0.01] * 4], [[0.04, 0.0, 0.0, 0.0]], constraints=simplex(4))
+    points = admission.some(3, np.random.default_rng(0), score=lambda: lambda U: U[:, 0])
+    waited_for = np.vstack([[0.04, 0.0, 0.0, 0.0], points])
+    for i in range(1, 4):
+        to_told = np.abs(waited_for[i] - 0.01).max()
+        assert np.abs(waited_for[:i] - waited_for[i]).max(axis=1).min() >= 0.25 * to_told
 
 
 @pytest.mark.parametrize("told", [(), [[0.25, 0.75]]], ids=["nothing", "a-point-on-it"])
 def test_equalities_between_reals_are_refused(told):
-    _, admission = books([(0.0, 1.0)] * 2, told, constraints=LinearConstraint([[1.0, 1.0]], 1.0, 1.0))
+    diagonal = NonlinearConstraint(lambda x: x[0] + x[1] ** 2, 0.8125, 0.8125)
+    _, admission = books([(0.0, 1.0)] * 2, told, constraints=diagonal)
     with pytest.raises(InfeasibleError, match="100000 tried; equalities between real parameters cannot be met"):
         admission.some(1, np.random.default_rng(0))
+
+
+def test_a_linear_equality_is_met_from_a_point_on_it():
+    mixture = LinearConstraint([[1.0, 1.0, 2.0]], 1.0, 1.0)
+    _, admission = books([(0.0, 1.0)] * 3, [[0.25, 0.25, 0.25]], constraints=mixture)
+    points = admission.some(20, np.random.default_rng(0))
+    np.testing.assert_allclose(points @ [1.0, 1.0, 2.0], 1.0, rtol=0, atol=1e-15)
+    assert len(np.unique(points, axis=0)) == 20 and points.std(axis=0).min() > 0.1
 
 
 def test_a_function_that_is_never_a_number():
@@ -269,14 +272,63 @@ def test_what_is_told_and_pending_is_taken_once():
         admission.require_more()
 
 
-def test_others_are_soon_looked_for_from_a_point_that_is_known():
-    calls = []
+class Counting:
+    def __init__(self, fun):
+        self.fun, self.calls = fun, 0
 
-    def fun(x):
-        calls.append(x)
-        return x.sum()
+    def __call__(self, x):
+        self.calls += 1
+        return self.fun(x)
 
-    _, admission = books([(0.0, 1.0)] * 4, [[0.01] * 4], constraints=NonlinearConstraint(fun, -np.inf, 0.05))
-    points = admission.some(3, np.random.default_rng(0))
-    assert len(points) == 3 and (points.sum(axis=1) <= 0.05).all()
-    assert len(calls) < 100_000
+
+@pytest.mark.parametrize("score", [None, lambda: lambda U: U[:, 0]], ids=["spread", "scored"])
+@pytest.mark.parametrize(
+    ("fun", "bounds"),
+    [(np.sum, (-np.inf, 0.05)), (lambda x: float(x.sum() <= 0.05), (0.5, np.inf))],
+    ids=["a slope", "yes or no"],
+)
+def test_few_calls_from_a_point_that_is_known(fun, bounds, score):
+    counting = Counting(fun)
+    _, admission = books([(0.0, 1.0)] * 4, [[0.01] * 4], constraints=NonlinearConstraint(counting, *bounds))
+    for seed in range(3):
+        before = counting.calls if seed else 300  # to see that it is thin
+        points = admission.some(1, np.random.default_rng(seed), score=score)
+        assert len(points) == 1 and points.sum() <= 0.05
+        assert counting.calls - before < 1_500
+
+
+@pytest.mark.parametrize(
+    ("dim", "fun", "lower", "upper"),
+    [
+        (20, np.sum, -np.inf, 1.0),  # 4e-19 of the cube
+        (3, lambda x: ((x - [0.3, 0.6, 0.8]) ** 2).sum(), -np.inf, 1e-6),
+        (2, lambda x: [x[0] ** 2 + x[1] ** 2, x[1] - x[0] ** 3], [0.25, 0.0], [0.2501, 1e-3]),
+    ],
+    ids=["simplex", "ball", "crossing"],
+)
+def test_a_first_point_by_descent(dim, fun, lower, upper):
+    counting = Counting(fun)
+    _, admission = books([(0.0, 1.0)] * dim, constraints=NonlinearConstraint(counting, lower, upper))
+    points = admission.some(4, np.random.default_rng(0))
+    assert len(points) == 4 and all(((fun(x) >= np.array(lower)) & (fun(x) <= np.array(upper))).all() for x in points)
+    assert counting.calls < 10_000
+
+
+def test_points_of_a_thin_ring_are_all_around_it():
+    ring = NonlinearConstraint(lambda x: np.hypot(*(x - 0.5)), 0.3, 0.3005)
+    _, admission = books([(0.0, 1.0)] * 2, [[0.8002, 0.5]], constraints=ring)
+    points = admission.some(40, np.random.default_rng(0)) - 0.5
+    quarters = np.unique(np.sign(points), axis=0, return_counts=True)[1]
+    assert len(quarters) == 4 and quarters.min() >= 4
+
+
+def test_what_is_told_is_asked_about_once():
+    counting = Counting(np.sum)
+    told = np.random.default_rng(0).random((500, 4))
+    constraints = NonlinearConstraint(counting, -np.inf, 0.05)
+    _, admission = books([(0.0, 1.0)] * 4, [*told, [0.01] * 4], constraints=constraints)
+    admission.some(1, np.random.default_rng(0))
+    assert counting.calls > 800
+    before = counting.calls
+    admission.some(1, np.random.default_rng(0))
+    assert counting.calls - before < 500

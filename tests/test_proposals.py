@@ -274,6 +274,65 @@ def test_a_run_goes_on_in_a_small_region(hasty, method, n_evals, dim, part):
     assert least - 1e-9 <= result.fun < least + part * (below(start) - least)
 
 
+THIN = {
+    "mixture": ([(0.0, 1.0)] * 4, lambda x: x.sum(), (0.995, 1.005), 1000.0),
+    "ring": ([(-1.0, 1.0)] * 2, lambda x: np.hypot(*x), (0.7, 0.702), 2000.0),
+    "disc": ([(0.0, 1.0)] * 3, lambda x: np.linalg.norm(x - [0.3, 0.6, 0.8]), (-np.inf, 0.02), 1500.0),
+}
+
+
+@pytest.mark.parametrize("method", ["portfolio", "box"])
+@pytest.mark.parametrize("region", THIN)
+def test_a_thin_region_takes_few_calls(region, method):
+    """The best of 35 evaluations is next to the optimum, which is on the boundary; points are infeasible never."""
+    bounds, fun, (lower, upper), most = THIN[region]
+    calls = []
+
+    def counted(x):
+        calls.append(x)
+        return fun(x)
+
+    target = np.linspace(0.75, 0.05, len(bounds))
+
+    def loss(x):
+        return float(((x - target) ** 2).sum())
+
+    opt = Optimizer(
+        bounds, constraints=NonlinearConstraint(counted, lower, upper), method=method, n_init=8, subset_size=30, rng=0
+    )
+    for _ in range(35):
+        x = opt.ask()
+        assert lower <= fun(x) <= upper
+        opt.tell(x, loss(x))
+    least = {
+        "mixture": (target.sum() - 1.005) ** 2 / 4,
+        "ring": (np.linalg.norm(target) - 0.702) ** 2,
+        "disc": (np.linalg.norm(target - np.resize([0.3, 0.6, 0.8], len(bounds))) - 0.02) ** 2,
+    }[region]
+    assert least - 1e-9 <= opt.best_y < least + 0.1 * (np.median(opt.y[:8]) - least)
+    assert len(calls) < 35 * most
+
+
+def test_a_constraint_that_most_points_meet_is_asked_about_few():
+    """To see that the region is not thin takes 30."""
+    calls = []
+    limit = NonlinearConstraint(lambda x: calls.append(x) or x.sum(), -np.inf, 1.5)
+    opt = Optimizer([(0.0, 1.0)] * 2, constraints=limit, n_init=8, rng=0)
+    for _ in range(20):
+        x = opt.ask()
+        opt.tell(x, float(((x - 0.4) ** 2).sum()))
+    assert len(calls) < 200
+
+
+def test_where_nothing_is_feasible_trying_ends_soon(hasty):
+    calls = []
+    nowhere = NonlinearConstraint(lambda x: calls.append(x) or 0.0, 1.0, 2.0)
+    opt = Optimizer([(0.0, 1.0)] * 6, constraints=nowhere, rng=0)
+    with pytest.raises(InfeasibleError, match="none among 1000 tried"):
+        opt.ask()
+    assert len(calls) < 20_000  # a design has 14 points
+
+
 @pytest.mark.parametrize("method", ["portfolio", "box"])
 def test_a_run_in_a_small_region_is_taken_up(hasty, tmp_path, method):
     """Batches of two, half of them told: what is pending counts as known, too."""
@@ -307,7 +366,7 @@ def test_a_run_in_a_small_region_is_taken_up(hasty, tmp_path, method):
 @pytest.mark.parametrize("method", ["portfolio", "box", "turbo", "rembo", "hesbo", "mini-meta"])
 def test_only_infeasible_points_are_told(hasty, method, value):
     """There is a message, and once a feasible one is told, there are suggestions."""
-    constraint = NonlinearConstraint(lambda x: x[0] + x[1] + x[2] + x[3], -np.inf, 0.01)
+    constraint = NonlinearConstraint(lambda x: float(x[0] + x[1] + x[2] + x[3] <= 0.01), 0.5, np.inf)
     opt = Optimizer([(0.0, 1.0)] * 4, constraints=constraint, method=method, n_init=3, rng=0, **few(method))
     for k in range(3):
         opt.tell(np.random.default_rng(k).random((3 * k + 1, 4)), [value] * (3 * k + 1))

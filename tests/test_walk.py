@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gssbo.space import Space
-from gssbo.walk import steps, walk
+from gssbo.walk import descend, steps, walk
 
 
 def plain(U):
@@ -37,6 +37,45 @@ def test_a_walk_goes_along_a_thin_layer():
     draws = np.random.default_rng(1).random((200_000, 6))
     thick = draws[np.abs((draws * slope).sum(axis=1)) <= 0.02]
     np.testing.assert_allclose(found.std(axis=0), thick.std(axis=0), rtol=0.25)
+
+
+def test_faces_that_are_known_save_questions():
+    """Of a layer in 1e6 of the cube nearly all places are feasible, and steps go along it."""
+    slope, asked = np.array([1.0, 2.0, 1.0, -1.0, -2.0, -1.0]), []
+
+    def meets(U):
+        asked.append(len(U))
+        return np.abs((U * slope).sum(axis=1)) <= 1e-6 * (1 + 1e-6)
+
+    faces = slope[None, :], np.array([-1e-6]), np.array([1e-6])
+    start, rng = np.full((1, 6), 0.5), np.random.default_rng(0)
+    found = walk(start, 100, plain, meets, rng, faces=faces, n_steps=10)
+    assert meets(found).all() and sum(asked[:-1]) < 1.2 * 1000
+    assert found[:100].std(axis=0).min() > 0.1
+    near = steps(start[0], start, 300, plain, meets, rng, faces=faces)
+    assert (np.abs(near - 0.5).max(axis=1) > 1e-3).mean() > 0.25
+
+
+@pytest.mark.parametrize(("dim", "centre", "radius"), [(2, 0.9, 1e-6), (12, 0.2, 1e-2)])
+def test_a_descent_ends_where_nothing_is_missed(dim, centre, radius):
+    def miss(U):
+        return np.maximum(np.sqrt(((U - centre) ** 2).sum(axis=1)) - radius, 0.0)
+
+    starts = np.random.default_rng(1).random((5, dim))
+    found = descend(starts, miss, plain, np.random.default_rng(0))
+    assert found.shape == (1, dim) and miss(found)[0] == 0.0
+
+
+@pytest.mark.parametrize("value", [1.0, np.inf])
+def test_a_descent_without_a_slope_ends(value):
+    asked = []
+
+    def miss(U):
+        asked.extend(U)
+        return np.full(len(U), value)
+
+    assert descend(np.full((9, 3), 0.5), miss, plain, np.random.default_rng(0)).shape == (0, 3)
+    assert len(asked) < 4_000
 
 
 def test_a_walk_in_a_mixed_space_stays_realisable():

@@ -5,30 +5,44 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import LinearConstraint
 
-from gssbo._typing import FloatArray, IndexArray
+from gssbo._typing import FloatArray
 from gssbo.exceptions import InfeasibleError, SpaceExhausted
 from gssbo.history import History
 from gssbo.pending import Pending
-from gssbo.space import Rows, Space
-from gssbo.walk import steps, walk
+from gssbo.space import LISTED, Rows, Space
+from gssbo.walk import descend, steps, walk
 
-__all__ = ["Admission"]
+__all__ = ["Admission", "Score"]
 
 EFFORT = 100_000  # random points tried before a constrained space counts as infeasible
-LISTED = 100_000  # points of a finite space up to which it is listed rather than drawn from
 BATCH = 1_000
-FEW = 5  # batches of random points where others can be looked for from known feasible ones
 NEIGHBOURS = 256
 STARTS = 64  # feasible points told, the best ones, that are enough to look for others from
-NEAR = 1_000  # points tried around the best of them
+APART = 0.25  # how close a point may be to one that is waited for, by the distance to the nearest that is told
 SEEDS = 32  # choices of the other parameters for which the real ones are solved for
 
-Prefer = Callable[[FloatArray, int], IndexArray]
-"""prefer(U, n): indices of n of the unit points (m, D), the first ones to suggest first."""
+Score = Callable[[FloatArray], FloatArray]
+"""score(U): what the unit points (m, D) promise (m,), larger is better."""
+
+
+class Search(NamedTuple):
+    """How much is looked at in a thin region."""
+
+    walks: int  # to points that are scored, of `paces` steps each
+    paces: int
+    near: int  # points tried around the best that is known
+    climbs: int  # times that points are tried around the highest score, `around` each time
+    around: int
+
+
+FREE = Search(walks=64, paces=8, near=200, climbs=10, around=50)
+CALLS = Search(walks=24, paces=3, near=32, climbs=4, around=24)  # where constraints are the user's functions
 
 
 class Admission:
@@ -59,18 +73,28 @@ class Admission:
     def __init__(self, space: Space, history: History, pending: Pending, *, repeats: bool) -> None:
         self._space, self._history, self._pending = space, history, pending
         self.repeats = repeats
+        self._met = np.empty(0, dtype=np.int8)  # whether points told are feasible, 1 or 0; -1 where nobody asked
+        self._search = FREE if all(isinstance(each, LinearConstraint) for each in space.constraints) else CALLS
 
     def __call__(self, U: FloatArray) -> NDArray[np.bool_]:
         """Mask (m,) of realisable unit points (m, D) that may be suggested."""
+        mask = self._free(U)
+        if self._space.constrained:
+            left = np.flatnonzero(mask)
+            mask[left] = self._meets(U[left])
+        return mask
+
+    def _meets(self, U: FloatArray) -> NDArray[np.bool_]:
+        return self._space.feasible(self._space.from_unit(U))
+
+    def _free(self, U: FloatArray) -> NDArray[np.bool_]:
+        """Mask (m,) of realisable unit points (m, D) that are neither pending nor told, where that matters."""
         rows = self._space.from_unit(U)
         waited_for = self._pending.seen(rows)
         every = self.repeats and waited_for.any() and self._all_pending()
         mask = np.ones(len(rows), dtype=bool) if every else ~waited_for
         if not self.repeats:
             mask &= ~self._history.seen(rows)
-        if self._space.constrained:
-            left = np.flatnonzero(mask)
-            mask[left] = self._space.feasible(rows[left])
         return mask
 
     def _all_pending(self) -> bool:
@@ -108,21 +132,21 @@ class Admission:
         distances = ((others - centre) ** 2).sum(axis=1)
         return others[np.argsort(distances, kind="stable")[:1]]
 
-    def some(self, n: int, rng: np.random.Generator, *, prefer: Prefer | None = None) -> FloatArray:
+    def some(self, n: int, rng: np.random.Generator, *, score: Callable[[], Score] | None = None) -> FloatArray:
         """Up to n different admitted unit points (n, D) at random; fewer only where there are no more to be found.
 
         Up to 100,000 points of a finite space are listed. Elsewhere as many are drawn, then that many of a finite
-        space's points are tried in order. Where that is not enough for the constraints, others are looked for from
-        feasible points that are told, pending or just found, or from one that meets the linear constraints; where some
-        are told or pending, after 5,000 drawn.
+        space's points are tried in order. Where the constraints leave a thin region, others are looked for first, from
+        feasible points that are told or pending, from one that meets the linear constraints, or from where a descent
+        of how far the constraints are from being met ends.
 
         Parameters
         ----------
         n : int
         rng : numpy.random.Generator
-        prefer : callable, optional
-            Chooses from points that were looked for so, `prefer(U, n)` n of (m, D), by their indices. Default the
-            first ones, which are spread over the region.
+        score : callable, optional
+            Makes, for each of the n, the score that it should have the highest of where others are looked for so.
+            Default is points spread over the region.
 
         Raises
         ------
@@ -132,24 +156,17 @@ class Admission:
         InfeasibleError
             If none of the points tried meets the constraints.
         """
-        found = np.empty((0, self._space.dim))
         size = self._space.size
-        walks = size > LISTED and self._space.constrained
-        known: FloatArray | None = None
-        for k, batch in enumerate(self._batches(n, rng)):
+        found = np.empty((0, self._space.dim))
+        if self._space.thin:
+            found = self._walked(n, found, rng, score)
+        for batch in self._batches(n, rng) if len(found) < n else ():
             found = _different(np.vstack([found, batch[self(batch)]]))[:n]
             if len(found) == n:
                 return found
-            if walks and k == FEW:
-                known = self._known()
-                if len(known):
-                    break
-        if walks:
-            known = self._known() if known is None else known
-            others = self._walked(n - len(found), np.vstack([known, found]), rng)
-            if prefer is not None and len(others):
-                others = others[prefer(others, n - len(found))]
-            found = np.vstack([found, others[: n - len(found)]])
+        walks = len(found) > 0 if self._space.thin else size > LISTED and self._space.constrained
+        if walks and len(found) < n:
+            found = self._walked(n, found, rng, score)
         if len(found):
             return found
         if size != math.inf and (size <= LISTED or not self._space.constrained):
@@ -165,35 +182,79 @@ class Admission:
             f"constraints must leave points to suggest, got none among {EFFORT} tried{self._why(rng)}"
         )
 
-    def _walked(self, n: int, starts: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """Admitted points (m, D) that walks from known feasible ones come to, and those around the best of these."""
+    def _walked(
+        self, n: int, found: FloatArray, rng: np.random.Generator, score: Callable[[], Score] | None
+    ) -> FloatArray:
+        """Those that are found and others, up to n (n, D), that walks from known feasible points come to."""
+        project, faces, search = self._space.project, self._space.faces, self._search
+        told, pending = self._known(), self._pending.unit
+        starts = np.vstack([told, pending[self._meets(pending)], found])
+        if len(starts) == 0:
+            starts = self._first(rng)
+        if len(starts) == 0:
+            return found
+        if score is None:
+            spread = self._spread(n, starts, rng)
+            points = np.vstack([walk(spread, n, project, self._meets, rng, faces=faces), starts])
+            return _different(np.vstack([found, points[self._free(points)]]))[:n]
+        starts, best = rng.permutation(starts), starts[0]
+        points = walk(starts, search.walks, project, self._meets, rng, faces=faces, n_steps=search.paces)
+        others = np.vstack([starts, points])
+        near = steps(best, others, search.near, project, self._meets, rng, faces=faces)
+        points = _different(np.vstack([starts, near, points]))
+        while len(found) < n:
+            height = score()
+            heights = height(points)
+            for _ in range(search.climbs):
+                top = points[int(np.argmax(heights))]
+                new = steps(top, points, search.around, project, self._meets, rng, faces=faces)
+                points, heights = np.vstack([points, new]), np.append(heights, height(new))
+            waited_for = np.vstack([pending, found])
+            free = self._free(points) & (_distances(points, waited_for) > 0.0)
+            apart = free & (_distances(points, waited_for) >= APART * _distances(points, told))
+            if not free.any():
+                break
+            left = np.flatnonzero(apart if apart.any() else free)
+            best = left[int(np.argmax(heights[left]))]
+            found = np.vstack([found, points[best : best + 1]])
+        return found
+
+    def _first(self, rng: np.random.Generator) -> FloatArray:
+        """A feasible unit point (1, D) where none is known, or (0, D)."""
         space = self._space
-        if len(starts) == 0:
-            rows = space.linear_centres(space.from_unit(space.place(rng.random((SEEDS, space.n_draws)))))
-            starts = space.to_unit(rows[space.feasible(rows)])
-        if len(starts) == 0:
-            return starts
+        rows = space.linear_centres(space.from_unit(space.place(rng.random((SEEDS, space.n_draws)))))
+        rows = rows[space.feasible(rows)]
+        return space.to_unit(rows) if len(rows) else self._descended(BATCH, rng)
 
-        def meets(U: FloatArray) -> NDArray[np.bool_]:
-            return space.feasible(space.from_unit(U))
+    def _descended(self, n: int, rng: np.random.Generator) -> FloatArray:
+        """A feasible unit point (1, D) that is reached from the best of n random ones, or (0, D)."""
+        space = self._space
+        starts = space.place(rng.random((n, space.n_draws)))
+        if space.has_equality:  # what is found meets it by rounding alone
+            return starts[:0]
+        return descend(starts, lambda U: space.miss(space.from_unit(U)), space.project, rng)
 
-        points = walk(starts, n, space.project, meets, rng)
-        around = steps(starts[0], np.vstack([starts, points[: len(points) // 2]]), NEAR, space.project, meets, rng)
-        points = _different(np.vstack([points, around, starts]))
-        return points[self(points)]
+    def _spread(self, n: int, known: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """Starts (m, D) of n walks: where descents from anywhere end, then some of the known ones."""
+        fresh = [self._descended(1, rng) for _ in range(min(n, STARTS))]
+        return np.vstack([*fresh, rng.permutation(known)])
 
     def _known(self) -> FloatArray:
-        """Feasible unit points (m, D): of those told 64 or more, the best ones first, and the pending ones."""
-        space, history = self._space, self._history
+        """Feasible unit points (m, D) that are told, 64 or more if there are so many, the best ones first."""
+        history = self._history
+        met = np.full(len(history), -1, dtype=np.int8)
+        met[: len(self._met)] = self._met
         order = np.argsort(-history.y, kind="stable")
-        known: list[FloatArray] = []
-        for i in range(0, len(order), BATCH):
-            some = order[i : i + BATCH]
-            known.append(history.unit[some[space.feasible(history.X[some])]])
+        known = [history.unit[:0]]
+        for i in range(0, len(order), STARTS):
+            some = order[i : i + STARTS]
+            new = some[met[some] < 0]
+            met[new] = self._space.feasible(history.X[new])
+            known.append(history.unit[some[met[some] > 0]])
             if sum(map(len, known)) >= STARTS:
                 break
-        pending = self._pending.unit
-        return np.vstack([*known, pending[space.feasible(space.from_unit(pending))]])
+        self._met = met
+        return np.vstack(known)
 
     def _why(self, rng: np.random.Generator) -> str:
         space = self._space
@@ -231,6 +292,14 @@ class Admission:
             f"nothing is left to suggest: all {feasible}{size} points of the space are told "
             f"({self._history.n_distinct} distinct) or pending ({len(self._pending)})"
         )
+
+
+def _distances(points: FloatArray, others: FloatArray) -> FloatArray:
+    """Distances (m,), the longest side counts, of points (m, D) to the nearest of others (k, D); 1 if there is none."""
+    nearest = np.ones(len(points))
+    for each in others:
+        np.minimum(nearest, np.abs(points - each).max(axis=1), out=nearest)
+    return nearest
 
 
 def _different(points: FloatArray) -> FloatArray:

@@ -186,6 +186,8 @@ class BoxStrategy:
         if len(history) == 0:
             points = self._space.place(self._candidate_rng.random((n, self._space.n_draws)))
             return points[admit(points)]
+        if self._space.thin:  # hardly any candidate would be feasible
+            return np.empty((0, self._space.dim))
         with self._timings.part("acquisition"):
             gp = fantasize(self._model, pending) if len(pending) else self._model
             best = self._incumbent(history)

@@ -11,8 +11,8 @@ from itertools import islice
 
 import numpy as np
 
-from gssbo._typing import FloatArray, IndexArray
-from gssbo.admission import Admission
+from gssbo._typing import FloatArray
+from gssbo.admission import Admission, Score
 from gssbo.design import Design
 from gssbo.exceptions import InfeasibleError, SpaceExhausted
 from gssbo.history import History
@@ -159,9 +159,9 @@ class Proposals:
                 self._admission.require_more()
                 for unit in self._modelled(n - len(ids)):
                     ids += self._enter(unit[None, :]) or self._enter(self._admission.near(unit, self._rng))
-            prefer = self._promising if len(self._history) >= self._design.size else None
+            score = self._bound if len(self._history) >= self._design.size else None
             while len(ids) < n:
-                more = self._enter(self._admission.some(n - len(ids), self._rng, prefer=prefer))
+                more = self._enter(self._admission.some(n - len(ids), self._rng, score=score))
                 ids += more
                 if not (more and self._admission.repeats):
                     break
@@ -175,19 +175,18 @@ class Proposals:
             self.n_modelled = len(self._history)
         return self._strategy.suggest(self._history, self._pending.unit, n, self._admission)
 
-    def _promising(self, units: FloatArray, n: int) -> IndexArray:
-        """Indices of n of the unit points (m, D) at random upper bounds of the model, each the best of its own share.
+    def _bound(self) -> Score:
+        """A random upper bound of the model, for what lies in a region too thin for the strategy's own candidates."""
+        weight = self._rng.exponential()
 
-        For what lies in a region too small for the strategy's own candidates.
-        """
-        if len(self._strategy.retained) == 0:  # it takes no account of what was told so far
-            return np.arange(min(n, len(units)))
-        mean, std = self._strategy.posterior(units)
-        bounds = []
-        for share in range(min(n, len(units))):
-            score = mean[share::n] + self._rng.exponential() * std[share::n]
-            bounds.append(share + n * int(np.argmax(np.where(np.isnan(score), -np.inf, score))))
-        return np.array(bounds, dtype=np.intp)
+        def score(units: FloatArray) -> FloatArray:
+            if len(self._strategy.retained) == 0:  # it takes no account of what was told so far
+                return np.zeros(len(units))
+            mean, std = self._strategy.posterior(units)
+            bound = mean + weight * std
+            return np.where(np.isnan(bound), -np.inf, bound)
+
+        return score
 
     def _enter(self, units: FloatArray) -> list[int]:
         """Enter those of the unit points (m, D) that are admitted, and return their ids."""

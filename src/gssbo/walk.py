@@ -1,12 +1,15 @@
 """Walks: other points of a feasible region, however small a part of the cube it is, from points of it that are known.
 
-From a feasible point x, a place on a line through it is drawn between the faces of the cube; where that is infeasible,
-the next one is drawn between it and x, on either side, until one is feasible. Lines have random directions, those of a
-single column, or those between two points of the walk, which stretch as a thin region does.
+From a feasible point x, a place on a line through it is drawn between the faces of the cube, and those of linear
+constraints that are known; where that is infeasible, the next one is drawn between it and x, on either side, until one
+is feasible. Lines have random directions, those of a single column, or those between two points of the walk, which
+stretch as a thin region does. Where no point is known, one is looked for by steps that bring down how far the
+constraints are from being met.
 
 Notation
 --------
 x, v, t     a point, a direction (D,); the places x + t v of the line
+G, l, u     faces: what meets the constraints has l <= G x <= u (k, D), (k,), (k,)
 
 References
 ----------
@@ -24,20 +27,33 @@ from numpy.typing import NDArray
 
 from gssbo._typing import FloatArray
 
-__all__ = ["steps", "walk"]
+__all__ = ["descend", "steps", "walk"]
 
-CHAINS = 64  # walks at once
-STEPS = 40  # of each
+STEPS = 40  # of a walk
 SHRINKS = 60  # places tried on a line
 LEAST = 1e-9  # of a side: shorter moves than this one are rounding
 DECADES = 4.0  # of a line, between the longest and the shortest of the steps
+DESCENTS, ROUNDS, TRIALS = 8, 150, 16  # at the most: descents, and rounds of each; points tried in a round
+FIRST, SHORTEST = 0.3, 1e-7  # steps of a descent, in sides of the cube
+WIDER, NARROWER = 1.5, 0.5  # after a round that led on, or did not
 
 Meets = Callable[[FloatArray], NDArray[np.bool_]]
+Faces = tuple[FloatArray, FloatArray, FloatArray]
+Miss = Callable[[FloatArray], FloatArray]
 Project = Callable[[FloatArray], FloatArray]
 
 
-def walk(starts: FloatArray, n: int, project: Project, meets: Meets, rng: np.random.Generator) -> FloatArray:
-    """Points (m, D) of at least n walks of 40 steps, the last steps first; no more than the starts where none leads on.
+def walk(
+    starts: FloatArray,
+    n: int,
+    project: Project,
+    meets: Meets,
+    rng: np.random.Generator,
+    *,
+    faces: Faces | None = None,
+    n_steps: int = STEPS,
+) -> FloatArray:
+    """Points (m, D) of n walks from the starts in turn, the last steps of all first.
 
     Parameters
     ----------
@@ -49,39 +65,98 @@ def walk(starts: FloatArray, n: int, project: Project, meets: Meets, rng: np.ran
     meets : callable
         Mask of the realisable points that meet the constraints.
     rng : numpy.random.Generator
+    faces : tuple, optional
+        G, l and u.
+    n_steps : int
+        Of each walk.
 
     Examples
     --------
     >>> corner = lambda U: U.sum(axis=1) <= 1e-6
     >>> found = walk(np.full((1, 3), 1e-7), 10, lambda U: U, corner, np.random.default_rng(0))
     >>> len(found), bool(corner(found).all())
-    (2560, True)
+    (400, True)
     """
-    x = starts[rng.integers(len(starts), size=max(n, CHAINS))]
+    x = starts[np.arange(n) % len(starts)]
     visited = []
-    for _ in range(STEPS):
-        x = _moved(x, x, np.ones(len(x)), project, meets, rng)
+    for _ in range(n_steps):
+        x = _moved(x, np.vstack([x, starts]), np.ones(len(x)), project, meets, rng, faces)
         visited.append(x)
     return np.vstack(visited[::-1])
 
 
 def steps(
-    x: FloatArray, others: FloatArray, n: int, project: Project, meets: Meets, rng: np.random.Generator
+    x: FloatArray,
+    others: FloatArray,
+    n: int,
+    project: Project,
+    meets: Meets,
+    rng: np.random.Generator,
+    *,
+    faces: Faces | None = None,
 ) -> FloatArray:
     """Points (n, D) one step from x (D,), near and far; see `walk`, and directions between others (s, D) too."""
     reach = 10.0 ** (-DECADES * rng.random(n))
-    return _moved(np.tile(x, (n, 1)), others, reach, project, meets, rng)
+    return _moved(np.tile(x, (n, 1)), others, reach, project, meets, rng, faces)
+
+
+def descend(starts: FloatArray, miss: Miss, project: Project, rng: np.random.Generator) -> FloatArray:
+    """A point (1, D) at which `miss` is 0, by steps down from the best starts in turn; (0, D) if there is none.
+
+    Parameters
+    ----------
+    starts : ndarray of shape (s, D)
+        Realisable unit points.
+    miss : callable
+        How far (m,) realisable points are from meeting the constraints.
+    project : callable
+        The realisable unit points nearest to any.
+    rng : numpy.random.Generator
+
+    Examples
+    --------
+    >>> ball = lambda U: np.maximum(((U - 0.7) ** 2).sum(axis=1) - 1e-6, 0.0)
+    >>> found = descend(np.zeros((1, 5)), ball, lambda U: U, np.random.default_rng(0))
+    >>> ball(found)
+    array([0.])
+    """
+    values = miss(starts)
+    for start in np.argsort(values, kind="stable")[:DESCENTS]:
+        x, value, last, step = starts[start], values[start], np.zeros(starts.shape[1]), FIRST
+        for _ in range(ROUNDS):
+            if value == 0.0:
+                return np.stack([x])
+            if step < SHORTEST:
+                break
+            v = step * 2.0 ** rng.uniform(-3.0, 1.0, (TRIALS, 1)) * _directions(TRIALS, x[None, :], rng)
+            v[0] = last if last.any() else v[0]
+            places = project(np.clip(x + v, 0.0, 1.0))
+            misses = miss(places)
+            best = int(np.argmin(misses))
+            leads_on = misses[best] < value
+            step *= WIDER if leads_on else NARROWER
+            last = WIDER * v[best] if leads_on else np.zeros(len(x))
+            if leads_on:
+                x, value = places[best], misses[best]
+    return starts[:0]
 
 
 def _moved(
-    x: FloatArray, others: FloatArray, reach: FloatArray, project: Project, meets: Meets, rng: np.random.Generator
+    x: FloatArray,
+    others: FloatArray,
+    reach: FloatArray,
+    project: Project,
+    meets: Meets,
+    rng: np.random.Generator,
+    faces: Faces | None,
 ) -> FloatArray:
     """The points x (m, D), each moved along a line by a share (m,) of it at most, or left where nothing is feasible."""
-    v = _directions(len(x), others, rng)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ends = np.stack([-x / v, (1.0 - x) / v])
-    low = reach * np.where(v != 0.0, ends.min(axis=0), -np.inf).max(axis=1)
-    high = reach * np.where(v != 0.0, ends.max(axis=0), np.inf).min(axis=1)
+    v = _directions(len(x), others, rng, None if faces is None else faces[0])
+    low, high = (reach * end for end in _chord(x, v, 0.0, 1.0))
+    if faces is not None and len(faces[0]):
+        G, lower, upper = faces
+        ends = _chord(np.einsum("ij,kj->ik", x, G), np.einsum("ij,kj->ik", v, G), lower, upper)
+        low, high = np.maximum(low, ends[0]), np.minimum(high, ends[1])
     length = np.abs(v).max(axis=1)
     moved = x.copy()
     left = np.arange(len(x))
@@ -99,8 +174,22 @@ def _moved(
     return moved
 
 
-def _directions(m: int, others: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Directions (m, D), none of them 0: a third each of all columns, of one, and between two of the others."""
+def _chord(
+    x: FloatArray, v: FloatArray, lower: FloatArray | float, upper: FloatArray | float
+) -> tuple[FloatArray, FloatArray]:
+    """Bounds (m,), (m,) on t, not above and not below 0, between which x + t v (m, k) stay from lower to upper."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ends = np.stack([(lower - x) / v, (upper - x) / v])
+    low = np.where(v != 0.0, ends.min(axis=0), -np.inf).max(axis=1)
+    high = np.where(v != 0.0, ends.max(axis=0), np.inf).min(axis=1)
+    return np.minimum(low, 0.0), np.maximum(high, 0.0)
+
+
+def _directions(m: int, others: FloatArray, rng: np.random.Generator, G: FloatArray | None = None) -> FloatArray:
+    """Directions (m, D), none of them 0: a third each of all columns, of one, and between two of the others.
+
+    Half of them go along a face, of which G (k, D) has the normals: those of one column then have another one, too.
+    """
     dim = others.shape[1]
     kind = rng.integers(3, size=m)
     v = rng.standard_normal((m, dim))
@@ -111,4 +200,14 @@ def _directions(m: int, others: FloatArray, rng: np.random.Generator) -> FloatAr
     between = others[pairs[0]] - others[pairs[1]]
     apart = (kind == 2) & (np.abs(between).max(axis=1) > LEAST)
     v[apart] = between[apart]
+    if G is None or len(G) == 0:
+        return v
+    along = rng.random(m) < 0.5
+    partner = rng.integers(dim, size=m)
+    v[single & along, partner[single & along]] = rng.standard_normal(int((single & along).sum()))
+    g = np.where(v != 0.0, G[rng.integers(len(G), size=m)], 0.0)
+    share = (v * g).sum(axis=1) / np.maximum((g * g).sum(axis=1), np.finfo(float).tiny)
+    u = v - share[:, None] * g
+    along &= np.abs(u).max(axis=1) > LEAST * np.abs(v).max(axis=1)
+    v[along] = u[along]
     return v

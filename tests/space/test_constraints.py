@@ -159,6 +159,55 @@ def test_a_category_beyond_doubles_is_a_number_for_a_linear_constraint():
     assert {point[0] for point in opt.ask(12)} == {-(10**400), 5}
 
 
+def test_functions_are_asked_where_linear_constraints_are_met():
+    asked = []
+    rules = [
+        NonlinearConstraint(lambda x: asked.append(x) or x[1], 0, 0.5),
+        LinearConstraint([[1.0, 0.0]], ub=0.2),
+    ]
+    assert mask(rules) == ((GRID[:, 0] <= 0.2) & (GRID[:, 1] <= 0.5)).tolist()
+    assert len(asked) == (GRID[:, 0] <= 0.2).sum()
+
+
+def test_how_far_points_are_from_meeting_the_constraints():
+    def late(x):
+        if x[0] > 0.5:
+            raise ArithmeticError("left out by the first constraint")
+        return [x[1], np.nan if x[1] > 0.9 else 0.5]
+
+    space = Space(BOX, [LinearConstraint([[1.0, 0.0]], ub=0.5), NonlinearConstraint(late, 0.0, [0.25, 1.0])])
+    points = np.array([[0.1, 0.1], [0.5, 0.25], [0.5, 0.5], [0.5, 0.75], [0.5, 0.95], [0.6, 0.1], [0.9, 0.1]])
+    misses = space.miss(points)
+    assert misses[:2].tolist() == [0.0, 0.0] and (np.diff(misses[1:]) > 0.0).all()
+    assert ((misses == 0.0) == space.feasible(points)).all() and np.isfinite(misses).all()
+    assert Space(BOX).miss(points).tolist() == [0.0] * 7
+
+
+@pytest.mark.parametrize(
+    ("bounds", "limit", "thin"),
+    [
+        ([(0.0, 1.0)] * 2, 0.5, False),
+        ([(0.0, 1.0)] * 2, 0.01, True),
+        ([(0.0, 1.0), range(1000)], 0.01, True),
+        ([range(300)] * 2, 0.01, False),  # listed
+    ],
+)
+def test_a_region_is_thin(bounds, limit, thin):
+    assert Space(bounds, LinearConstraint([[1.0, 1.0]], ub=limit)).thin == thin
+    assert not Space(bounds).thin
+
+
+def test_faces_are_those_of_unit_points():
+    space = Space([(-2.0, 2.0), (1.0, 3.0)], [LinearConstraint([[1.0, 1.0], [2.0, 0.5]], -0.5, [2.0, np.inf])])
+    G, lower, upper = space.faces
+    U = np.random.default_rng(0).random((200, 2))
+    values = U @ G.T
+    expected = ((values >= lower) & (values <= upper)).all(axis=1)
+    assert 20 < expected.sum() < 180
+    np.testing.assert_array_equal(space.feasible(space.from_unit(U)), expected)
+    assert len(Space([Real(0.1, 1.0, log=True), (0.0, 1.0)], LinearConstraint([[1.0, 1.0]], ub=0.5)).faces[0]) == 0
+
+
 def test_a_function_may_write_into_its_point():
     def spoil(x):
         x[0] = 0.0

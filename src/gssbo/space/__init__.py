@@ -6,6 +6,6 @@ from gssbo.space.categorical import Categorical
 from gssbo.space.integer import Integer
 from gssbo.space.parameter import Parameter
 from gssbo.space.real import Real
-from gssbo.space.space import Rows, Space
+from gssbo.space.space import LISTED, Rows, Space
 
-__all__ = ["Categorical", "Integer", "Parameter", "Real", "Rows", "Space"]
+__all__ = ["LISTED", "Categorical", "Integer", "Parameter", "Real", "Rows", "Space"]

@@ -1,8 +1,8 @@
 """Input constraints: which points of a space may be suggested, in SciPy's terms.
 
 A point may be suggested if lb <= A x <= ub, but for the rounding of A x, and lb <= fun(x) <= ub, by plain comparison.
-Nothing is modelled and nothing is projected: infeasible candidates are passed over, so equalities between real
-parameters cannot be met. Of linear constraints the centre of what they leave can be found.
+Nothing is modelled and nothing is projected: infeasible candidates are passed over, so a function of real parameters
+cannot be met as an equality. Of linear constraints the centre of what they leave can be found.
 
 Notation
 --------
@@ -90,6 +90,8 @@ class Constraints:
                 raise ValueError(f"constraints[{i}] must be {NO_DICTS}, got {each!r}")
             else:
                 raise ValueError(f"constraints[{i}] must be a LinearConstraint or NonlinearConstraint, got {each!r}")
+        self._n_parameters = len(is_number)
+        self._free_first = sorted(self._tests, key=lambda test: isinstance(test, _Nonlinear))
 
     def __len__(self) -> int:
         return len(self._tests)
@@ -113,19 +115,17 @@ class Constraints:
 
         Only where high > low may they differ from `numbers` (d,).
         """
-        linear = [test for test in self._tests if isinstance(test, _Linear)]
+        A, lower, upper = self.faces()
         free = high > low
-        if not linear or not free.any():
+        if not len(A) or not free.any():
             return None
         from scipy.optimize import linprog  # not needed before
 
-        A = np.vstack([test.A for test in linear])
         width = high[free] - low[free]
         rows = A[:, free] * width
         rest = np.einsum("ij,j->i", A[:, ~free], np.where(np.isnan(numbers), 0.0, numbers)[~free])
         rest += np.einsum("ij,j->i", A[:, free], low[free])
-        lower = np.concatenate([test.lower for test in linear]) - rest
-        upper = np.concatenate([test.upper for test in linear]) - rest
+        lower, upper = lower - rest, upper - rest
         norms = np.sqrt((rows * rows).sum(axis=1))
         if (lower > 0.0)[norms == 0.0].any() or (upper < 0.0)[norms == 0.0].any():
             return None
@@ -148,10 +148,34 @@ class Constraints:
     def met(self, numbers: FloatArray, points: list[Any]) -> NDArray[np.bool_]:
         """Mask (n,) of points that meet all, given their values as numbers (n, d) and as suggestions."""
         mask = np.ones(len(numbers), dtype=bool)
-        for test in self._tests:
+        for test in self._free_first:
             left = np.flatnonzero(mask)
             mask[left] = test(numbers[left], [points[i] for i in left])
         return mask
+
+    def faces(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """A (k, d) and bounds (k,), (k,) of the linear constraints."""
+        linear = [test for test in self._tests if isinstance(test, _Linear)]
+        if not linear:
+            return np.empty((0, self._n_parameters)), np.empty(0), np.empty(0)
+        A = np.vstack([test.A for test in linear])
+        return A, np.concatenate([test.lower for test in linear]), np.concatenate([test.upper for test in linear])
+
+    def miss(self, numbers: FloatArray, points: list[Any]) -> FloatArray:
+        """How far (n,) points are from meeting all: 0 where they do; of `met`, the same arguments.
+
+        Of two points that break different constraints, the one that breaks the later one is nearer; functions are asked
+        no more than `met` asks them.
+        """
+        misses = np.zeros(len(numbers))
+        left = np.arange(len(numbers))
+        for rest, test in zip(range(len(self._tests))[::-1], self._free_first, strict=True):
+            excess = test.excess(numbers[left], [points[i] for i in left])
+            broken: NDArray[np.bool_] = excess > 0.0
+            with np.errstate(invalid="ignore"):
+                misses[left] = np.where(broken, rest + np.where(np.isinf(excess), 1.0, excess / (1.0 + excess)), 0.0)
+            left = left[~broken]
+        return misses
 
 
 class _Linear:
@@ -168,14 +192,23 @@ class _Linear:
         self.lower, self.upper = np.broadcast_to(lower, len(self.A)), np.broadcast_to(upper, len(self.A))
 
     def __call__(self, numbers: FloatArray, points: list[Any]) -> NDArray[np.bool_]:
-        numbers = np.where(self._is_number, numbers, 0.0)
-        values = np.einsum("ij,kj->ik", numbers, self.A)
-        # What d products and their sum may be off by: 0.1 + 0.2 is not above 0.3.
-        slack = (numbers.shape[1] + 2) * EPS * np.einsum("ij,kj->ik", np.abs(numbers), self._sizes)
+        values, slack = self._values(numbers)
         with np.errstate(over="ignore"):  # near the largest doubles
             inside = (values + slack >= self.lower) & (values - slack <= self.upper)
-        mask: NDArray[np.bool_] = inside.all(axis=1)
-        return mask
+        return np.asarray(inside.all(axis=1))
+
+    def excess(self, numbers: FloatArray, points: list[Any]) -> FloatArray:
+        """Sum (n,) of what the values are off their bounds by."""
+        values, slack = self._values(numbers)
+        with np.errstate(over="ignore"):
+            return _excess(values + slack, values - slack, self.lower, self.upper)
+
+    def _values(self, numbers: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """A x (n, k), and what d products and their sum may be off by: 0.1 + 0.2 is not above 0.3."""
+        numbers = np.where(self._is_number, numbers, 0.0)
+        values = np.einsum("ij,kj->ik", numbers, self.A)
+        slack = (numbers.shape[1] + 2) * EPS * np.einsum("ij,kj->ik", np.abs(numbers), self._sizes)
+        return values, slack
 
     def depends(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Mask of the rows that depend on the chosen parameters, a mask (d,)."""
@@ -193,6 +226,11 @@ class _Nonlinear:
 
     def __call__(self, numbers: FloatArray, points: list[Any]) -> NDArray[np.bool_]:
         return np.array([self._meets(point) for point in points], dtype=bool)
+
+    def excess(self, numbers: FloatArray, points: list[Any]) -> FloatArray:
+        """Sum (n,) of what the values are off their bounds by; infinite where one is NaN."""
+        values = [self._values(point) for point in points]
+        return np.array([_excess(each, each, self.lower, self.upper).sum() for each in values])
 
     def depends(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Mask of the values, of the shape of the bounds: any may depend on any parameter."""
@@ -219,6 +257,14 @@ class _Nonlinear:
         except ValueError as error:
             raise ValueError(f"{self._where} must return numbers that suit its bounds, got {value!r}") from error
         return values
+
+
+def _excess(most: FloatArray, least: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatArray:
+    """By how much values between `least` and `most` (..., k) are off their bounds, summed over k; infinite for NaN."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        below, above = np.where(most < lower, lower - most, 0.0), np.where(least > upper, least - upper, 0.0)
+    excess: FloatArray = np.where(np.isnan(most) | np.isnan(least), np.inf, below + above).sum(axis=-1)
+    return excess
 
 
 def _bounds(where: str, constraint: LinearConstraint | NonlinearConstraint) -> tuple[FloatArray, FloatArray]:

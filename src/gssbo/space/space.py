@@ -12,6 +12,7 @@ A fixed parameter has no column and no draw. `gssbo.space.parameter` says what t
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -28,7 +29,11 @@ from gssbo.space.parameter import ROUNDING, Misfit, Parameter
 from gssbo.space.points import read_array, read_columns
 from gssbo.space.real import Real
 
-__all__ = ["Rows", "Space"]
+__all__ = ["LISTED", "Rows", "Space"]
+
+LISTED = 100_000  # points of a finite space up to which it is listed rather than drawn from
+SAMPLED, PART = 300, 30  # points drawn, so many at once, to see whether a feasible region is thin
+THICK = 3  # feasible ones among them that say it is not
 
 Rows: TypeAlias = NDArray[Any]
 
@@ -222,6 +227,38 @@ class Space:
         if not self.constrained:
             return np.ones(len(rows), dtype=bool)
         return self._constraints.met(self._numbers(rows), list(self.show(rows)))
+
+    def miss(self, rows: Rows) -> FloatArray:
+        """How far (n,) rows are from meeting the constraints, in no particular unit: 0 where they do."""
+        return self._constraints.miss(self._numbers(rows), list(self.show(rows)))
+
+    @cached_property
+    def faces(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """G (k, D), l and u (k,): unit points meet the linear constraints where l <= G U <= u, but for rounding.
+
+        None, (0, D), in a space of other than plain reals.
+        """
+        if self._box is None:
+            return np.empty((0, self.dim)), np.empty(0), np.empty(0)
+        low, _, width = self._box
+        A, lower, upper = self._constraints.faces()
+        rest = np.einsum("ij,j->i", A, low)
+        return A * width, lower - rest, upper - rest
+
+    @cached_property
+    def thin(self) -> bool:
+        """Whether the constraints leave a hundredth or less of a space that is too large to be listed, by 300 points.
+
+        Then points are not tried but looked for from those that are known.
+        """
+        if not self.constrained or self.size <= LISTED:
+            return False
+        rng, met = np.random.default_rng(0), 0
+        for _ in range(SAMPLED // PART):
+            met += int(self.feasible(self.from_unit(self.place(rng.random((PART, self.n_draws))))).sum())
+            if met >= THICK:
+                return False
+        return True
 
     @property
     def has_equality(self) -> bool:

@@ -18,7 +18,6 @@ def test_the_value_is_the_last_number_printed():
     program = Program(python("print('step 1'); print('loss:', {x} * 2); print()"), ["x"])
     assert program({"x": 1.5}) == 3.0
     assert Program(python("print('[2.5]'[1:4])"), ["x"])({"x": 1}) == 2.5
-    assert Program(python("print('-inf')"), ["x"])({"x": 1}) == -np.inf
 
 
 def test_values_reach_the_program_whole():
@@ -48,7 +47,8 @@ def test_parameters_in_the_environment():
     [
         ("import sys; sys.exit('out of memory')", "code 1: out of memory"),
         ("print('done')", "must hold a number, .* behind = : [(] or a comma, got 'done'"),
-        ("print('nan')", "not a number"),
+        ("print('nan')", r"not a finite number \(nan\)$"),
+        ("print('-inf')", r"not a finite number \(-inf\)$"),
         ("pass", "printed nothing"),
     ],
 )

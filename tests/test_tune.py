@@ -703,6 +703,14 @@ def test_a_json_object_asks_for_its_key(here):
     assert Program(f"{PYTHON} program.py", ["x"], key="loss")({"x": 1}) == 0.5
 
 
+def test_a_value_infinitely_good_is_a_failure_and_not_the_end(here, capsys):
+    command = python("n = {n}; print('-inf' if n == 2 else n)")
+    pathlib.Path("n.toml").write_text("n = { low = 1, high = 4 }")
+    arguments = ["tune", command, "--space", "n.toml", "--n-evals", "4", "--journal", "run.jsonl", "--quiet"]
+    assert main(arguments) == 0
+    assert "best value 1 of 4 evaluations, 1 of them failed" in capsys.readouterr().out
+
+
 def test_numbers_are_told_as_people_write_them(here):
     space = {"s": (0.0, 9.0), "n": (1, 8, int), "c": [0.5, 2, "1.", "x"]}
     points = [("s=.5", "n=+3", "c=.5"), ("s=+0.5", "n=03", "c=2."), ("s=1.", "n=3", "c=1."), ("s=1", "n=3", "c=x")]

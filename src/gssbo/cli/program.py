@@ -286,8 +286,8 @@ def _end(text: str) -> str:
 
 
 def _number(value: float) -> float:
-    if math.isnan(value):
-        raise ProgramFailed("its value is not a number (nan)")
+    if not math.isfinite(value):  # infinitely good, too: the next call would meet it again, and never get past it
+        raise ProgramFailed(f"its value is not a finite number ({value})")
     return value
 
 

@@ -221,12 +221,12 @@ def test_an_equality_among_whole_numbers():
     assert (result.nfev, result.status, result.x) == (11, 3, [3, 7])
 
 
-def test_a_space_without_a_feasible_point():
-    opt = Optimizer([(0.0, 1.0)] * 2, constraints=LinearConstraint([[1.0, 1.0]], 1.0, 1.0), **settings())
+def test_a_space_without_a_feasible_point(hasty):
+    opt = Optimizer([(0.0, 1.0)] * 2, constraints=NonlinearConstraint(lambda x: x.sum(), 1.0, 1.0), **settings())
     for told in (False, True):
         if told:
-            opt.tell([[0.5, 0.5]] * 9, np.arange(9.0))
-        with pytest.raises(InfeasibleError, match="none among 100000 tried"):
+            opt.tell([[0.5, 0.6]] * 9, np.arange(9.0))
+        with pytest.raises(InfeasibleError, match="none among 1000 tried"):
             opt.ask(3)
         assert opt.pending == []
 
@@ -271,7 +271,7 @@ def test_a_run_goes_on_in_a_small_region(hasty, method, n_evals, dim, part):
         **few(method),
     )
     assert result.nfev == n_evals and (result.x_iters.sum(axis=1) <= 0.05).all()
-    assert least - 1e-9 <= result.fun < least + part * (below(start) - least)
+    assert least - 1e-4 <= result.fun < least + part * (below(start) - least)
 
 
 THIN = {

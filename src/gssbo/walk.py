@@ -124,9 +124,7 @@ def descend(starts: FloatArray, miss: Miss, project: Project, rng: np.random.Gen
     for start in np.argsort(values, kind="stable")[:DESCENTS]:
         x, value, last, step = starts[start], values[start], np.zeros(starts.shape[1]), FIRST
         for _ in range(ROUNDS):
-            if value == 0.0:
-                return np.stack([x])
-            if step < SHORTEST:
+            if value == 0.0 or step < SHORTEST:
                 break
             v = step * 2.0 ** rng.uniform(-3.0, 1.0, (TRIALS, 1)) * _directions(TRIALS, x[None, :], rng)
             v[0] = last if last.any() else v[0]
@@ -138,6 +136,8 @@ def descend(starts: FloatArray, miss: Miss, project: Project, rng: np.random.Gen
             last = WIDER * v[best] if leads_on else np.zeros(len(x))
             if leads_on:
                 x, value = places[best], misses[best]
+        if value == 0.0:
+            return np.stack([x])
     return starts[:0]
 
 

@@ -240,12 +240,21 @@ def test_equalities_between_reals_are_refused(told):
         admission.some(1, np.random.default_rng(0))
 
 
-def test_a_linear_equality_is_met_from_a_point_on_it():
-    mixture = LinearConstraint([[1.0, 1.0, 2.0]], 1.0, 1.0)
-    _, admission = books([(0.0, 1.0)] * 3, [[0.25, 0.25, 0.25]], constraints=mixture)
+@pytest.mark.parametrize("told", [(), [[0.25, 0.25, 0.25]]], ids=["nothing", "a-point-on-it"])
+def test_a_linear_equality_is_met(told):
+    mixture = LinearConstraint([[1.0, 1.0, 2.0], [1.0, 0.0, 0.0]], [1.0, 0.0], [1.0, 0.9])
+    _, admission = books([(0.0, 1.0)] * 3, told, constraints=mixture)
     points = admission.some(20, np.random.default_rng(0))
     np.testing.assert_allclose(points @ [1.0, 1.0, 2.0], 1.0, rtol=0, atol=1e-15)
     assert len(np.unique(points, axis=0)) == 20 and points.std(axis=0).min() > 0.1
+
+
+def test_linear_equalities_that_overlap_are_met():
+    A = np.array([[1.0, 1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 2.0, 1.0]])
+    _, admission = books([(-1.0, 1.0)] * 5, constraints=LinearConstraint(A, [0.5, 1.0], [0.5, 1.0]))
+    points = 2.0 * admission.some(20, np.random.default_rng(0)) - 1.0
+    np.testing.assert_allclose(points @ A.T, np.tile([0.5, 1.0], (20, 1)), rtol=0, atol=1e-14)
+    assert points.std(axis=0).min() > 0.1
 
 
 def test_a_function_that_is_never_a_number():

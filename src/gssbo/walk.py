@@ -151,7 +151,7 @@ def _moved(
     faces: Faces | None,
 ) -> FloatArray:
     """The points x (m, D), each moved along a line by a share (m,) of it at most, or left where nothing is feasible."""
-    v = _directions(len(x), others, rng, None if faces is None else faces[0])
+    v = _directions(len(x), others, rng, faces)
     low, high = (reach * end for end in _chord(x, v, 0.0, 1.0))
     if faces is not None and len(faces[0]):
         G, lower, upper = faces
@@ -185,10 +185,10 @@ def _chord(
     return np.minimum(low, 0.0), np.maximum(high, 0.0)
 
 
-def _directions(m: int, others: FloatArray, rng: np.random.Generator, G: FloatArray | None = None) -> FloatArray:
+def _directions(m: int, others: FloatArray, rng: np.random.Generator, faces: Faces | None = None) -> FloatArray:
     """Directions (m, D), none of them 0: a third each of all columns, of one, and between two of the others.
 
-    Half of them go along a face, of which G (k, D) has the normals: those of one column then have another one, too.
+    Half of them go along a face, those of one column with another one; or along all faces that are equalities.
     """
     dim = others.shape[1]
     kind = rng.integers(3, size=m)
@@ -200,14 +200,18 @@ def _directions(m: int, others: FloatArray, rng: np.random.Generator, G: FloatAr
     between = others[pairs[0]] - others[pairs[1]]
     apart = (kind == 2) & (np.abs(between).max(axis=1) > LEAST)
     v[apart] = between[apart]
-    if G is None or len(G) == 0:
+    if faces is None or len(faces[0]) == 0:
         return v
+    G, lower, upper = faces
     along = rng.random(m) < 0.5
     partner = rng.integers(dim, size=m)
     v[single & along, partner[single & along]] = rng.standard_normal(int((single & along).sum()))
     g = np.where(v != 0.0, G[rng.integers(len(G), size=m)], 0.0)
     share = (v * g).sum(axis=1) / np.maximum((g * g).sum(axis=1), np.finfo(float).tiny)
     u = v - share[:, None] * g
+    E = G[lower == upper]
+    if len(E) > 1:
+        u[~single] = v[~single] - np.einsum("ij,jk->ik", v[~single], np.linalg.pinv(E) @ E)
     along &= np.abs(u).max(axis=1) > LEAST * np.abs(v).max(axis=1)
     v[along] = u[along]
     return v

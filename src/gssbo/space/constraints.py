@@ -31,6 +31,7 @@ __all__ = ["Constraints"]
 
 EPS = np.finfo(np.float64).eps
 LEAST_RADIUS = 1e-8  # of the unit cube: the centre of less is one of rounding
+POLISH = 3  # steps to an equality, which linear programming meets to 1e-9
 
 NO_DICTS = (
     "a LinearConstraint or NonlinearConstraint, not a dict: write NonlinearConstraint(fun, 0, np.inf) for one of type "
@@ -113,7 +114,8 @@ class Constraints:
     def centre(self, numbers: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray | None:
         """Values (d,) in the middle of what the linear constraints leave between low and high (d,), if there is any.
 
-        Only where high > low may they differ from `numbers` (d,).
+        Only where high > low may they differ from `numbers` (d,). Equalities are met to rounding, and the middle is
+        that of the rest.
         """
         A, lower, upper = self.faces()
         free = high > low
@@ -129,20 +131,26 @@ class Constraints:
         norms = np.sqrt((rows * rows).sum(axis=1))
         if (lower > 0.0)[norms == 0.0].any() or (upper < 0.0)[norms == 0.0].any():
             return None
+        equal = (lower == upper)[norms > 0.0]
         rows, lower, upper = (each[norms > 0.0].T / norms[norms > 0.0] for each in (rows, lower, upper))
+        E, e = rows.T[equal], upper[equal]
         rows = np.vstack([-rows.T, rows.T, -np.eye(len(width)), np.eye(len(width))])
+        thick = np.concatenate([~equal, ~equal, np.ones(2 * len(width), dtype=bool)])
         limits = np.concatenate([-lower, upper, np.zeros(len(width)), np.ones(len(width))])
         some = np.isfinite(limits)
         best = linprog(
             np.append(np.zeros(len(width)), -1.0),
-            np.column_stack([rows, np.ones(len(rows))])[some],
+            np.column_stack([rows, thick])[some],
             limits[some],
             bounds=[(0.0, 1.0)] * (len(width) + 1),
         )
         if best.status != 0 or best.x[-1] <= LEAST_RADIUS:
             return None
+        unit = best.x[:-1]
+        for _ in range(POLISH if len(E) else 0):
+            unit = unit + np.linalg.lstsq(E, e - np.einsum("ij,j->i", E, unit))[0]
         found = numbers.copy()
-        found[free] = low[free] + best.x[:-1] * width
+        found[free] = low[free] + unit * width
         return found
 
     def met(self, numbers: FloatArray, points: list[Any]) -> NDArray[np.bool_]:

@@ -44,7 +44,11 @@ def test_a_ridge_is_added_to_the_diagonal_and_the_lower_triangle_is_not_read(mat
     factor = Factor(upper, 0.3)
     np.testing.assert_array_equal(factor.solve(b), Factor(matrix + 0.3 * np.eye(23)).solve(b))
     np.testing.assert_array_equal(upper, before)
-    assert np.allclose(factor.U.T @ factor.U, matrix + 0.3 * np.eye(23), rtol=1e-12)
+
+
+def test_colouring_what_was_whitened_solves(matrix):
+    factor, b = Factor(matrix), np.random.default_rng(1).standard_normal(23)
+    assert np.allclose(factor.color(factor.whiten(b)), np.linalg.solve(matrix, b), rtol=1e-9)
 
 
 @pytest.mark.parametrize("shape", [(7, 1), (7, 95), (300, 97), (40, 250)])

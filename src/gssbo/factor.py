@@ -51,11 +51,6 @@ class Factor:
             raise np.linalg.LinAlgError("the matrix is not positive definite")
         self.half_log_determinant = float(np.log(diagonal).sum())
 
-    @property
-    def U(self) -> FloatArray:
-        """The factor (n, n), zero below its diagonal."""
-        return np.triu(self._U[:, : self.n])
-
     def solve(self, b: FloatArray) -> FloatArray:
         """A^-1 b for b (n,) or (n, m)."""
         B = self._columns(b)
@@ -68,6 +63,12 @@ class Factor:
         B = self._columns(b)
         _linalg.solve_transposed(self.n, self._width(b), self._U, B)
         return B[:, 0].copy() if b.ndim == 1 else B[:, : b.shape[1]].copy()
+
+    def color(self, b: FloatArray) -> FloatArray:
+        """U^-1 b for b (n,), of covariance A^-1 where b is white."""
+        B = self._columns(b)
+        _linalg.solve(self.n, 1, self._U, B)
+        return B[:, 0].copy()
 
     def _width(self, b: FloatArray) -> int:
         return 1 if b.ndim == 1 else b.shape[1]

@@ -134,3 +134,19 @@ def test_a_convex_form_of_few_rows_is_minimised_inside_of_the_ball():
         B.T @ (B @ np.full(30, -0.1)), Outer(B, np.ones(5)), 9.0, np.full(30, -9.0), np.full(30, 9.0)
     )
     assert np.allclose(u, np.linalg.pinv(B) @ B @ np.full(30, 0.1), rtol=1e-9)
+
+
+@pytest.mark.parametrize("apart", [1e-2, 1e-5])
+def test_rows_that_nearly_depend_on_each_other_bend_the_form_as_they_do(apart):
+    """The slope is along their differences."""
+    rng = np.random.default_rng(0)
+    B = rng.standard_normal((8, 30))
+    B[4:] = B[:4] + apart * rng.standard_normal((4, 30))
+    steep, wide = np.ones(8), np.full(30, 9.0)
+    c = np.repeat([1.0, -1.0], 4) / apart
+    u, decrease = minimize_in_ball(B.T @ c, Outer(B, steep / apart), 1.0, -wide, wide)
+    H = B.T @ B / apart
+    _, expected = minimize_in_ball(B.T @ c, H, 1.0, -wide, wide)
+    assert np.linalg.norm(u) <= 1.0 + 1e-9
+    assert decrease >= 0.97 * expected
+    assert np.isclose(decrease, -(B.T @ c @ u + 0.5 * u @ H @ u), rtol=1e-6)

@@ -85,15 +85,17 @@ def minimize_in_ball(
 def _in_span(g: FloatArray, B: FloatArray, w: FloatArray, radius: float) -> FloatArray:
     """Minimiser of q in the ball for g in the span of the rows of B, in coordinates t of an orthonormal basis of that.
 
-    With rows R of length 1 and R R' = L L', the basis is L^-1 R, and the coordinates of the rows are those of L.
+    For rows R of length 1 and G = R R' = U'U the basis is U^-T R, and the coordinates of R are G U^-1. Where rows
+    nearly depend on each other, G is not quite U'U: the coordinates hold, and u = R' U^-1 t is merely no longer than t.
     """
     length = np.maximum(np.sqrt((B * B).sum(axis=1)), 1e-300)
     R = B / length[:, None]
-    factor = Factor(gram(np.ascontiguousarray(R.T)), ROUNDING)
-    L = np.ascontiguousarray(factor.U.T)
-    H = product(L * (w * length * length)[:, None], L)
+    G = gram(np.ascontiguousarray(R.T))
+    factor = Factor(G, ROUNDING)
+    C = np.ascontiguousarray(factor.whiten(G).T)
+    H = product(C * (w * length * length)[:, None], C)
     t = _on_sphere(factor.whiten((R * g).sum(axis=1)), H, radius)
-    u: FloatArray = (R * factor.solve((L * t).sum(axis=1))[:, None]).sum(axis=0)
+    u: FloatArray = (R * factor.color(t)[:, None]).sum(axis=0)
     return u
 
 

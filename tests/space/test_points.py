@@ -168,9 +168,12 @@ def test_lists_that_are_values_of_the_only_parameter(values, named):
         ([[[1, 2], [3, 4]], [[5, 6], [7, 8]]], [[1, 2], [7, 8]]),
         ([[(64, 64), (32, 32)], [(64, 64), (16, 16)]], [(32, 32), (64, 64)]),
         ([[(64,), (32, 32)]], [(64,)]),
+        ([[{"k": 1}, {"k": 2}]], [{"k": 2}]),
+        ([[{"k": 1}, {"k": 2}]] * 2, [{"k": 2}, {"k": 1}]),
+        ({"a": [{"a": 1}, {"a": 2}]}, {"a": {"a": 2}}),
     ],
 )
-def test_one_point_of_categories_that_are_sequences(bounds, point):
+def test_one_point_of_categories_that_are_sequences_or_dicts(bounds, point):
     space = Space(bounds)
     rows, single = space.read("x", point)
     assert single

@@ -30,7 +30,8 @@ def read_columns(
 
     One point is a dict of values, or a list of d of them; many are a list of such, a dict or a data frame of columns,
     or an array of d columns. A lone value is a point where d is 1. What has a name for each value is read by those,
-    where the parameters have names. `is_point` says of d lists that they are values, not columns or points.
+    where the parameters have names. `is_point` says of d lists or dicts that they are values, not columns or
+    points.
     """
     value = _unwrapped(value, names)
     if (keys := _column_names(value)) is not None:
@@ -51,12 +52,13 @@ def read_columns(
     if isinstance(value, str | bytes) or not isinstance(value, Sequence | np.ndarray):
         return ([[value]] if d == 1 else wrong(name, 1, d)), True
     items = list(value) if not (isinstance(value, np.ndarray) and value.ndim == 0) else [value.item()]
-    if not (len(items) == d and is_point(items)):
-        items = [_unwrapped(item, names) for item in items]
+    if len(items) == d and is_point(items):
+        return [[item] for item in items], True
+    items = [_unwrapped(item, names) for item in items]
     if items and all(isinstance(item, Mapping) for item in items):
         return [list(column) for column in zip(*(by_name(name, item, d, names) for item in items), strict=True)], False
     lists = all((isinstance(item, tuple) or _is_column(item)) and len(item) == d for item in items)
-    if items and lists and not (len(items) == d and is_point(items)):
+    if items and lists:
         return [list(column) for column in zip(*items, strict=True)], False
     return [[item] for item in items] if len(items) == d else wrong(name, len(items), d), True
 

@@ -85,7 +85,7 @@ class Space:
         self._listed = [
             i
             for i, kind in enumerate(self._kinds)
-            if isinstance(kind, Categorical) and any(isinstance(value, list | tuple) for value in kind.values)
+            if isinstance(kind, Categorical) and any(isinstance(value, list | tuple | dict) for value in kind.values)
         ]
         edges = np.cumsum([0, *(kind.n_columns for kind in self._kinds)])
         self._columns = [slice(int(edge[0]), int(edge[1])) for edge in pairwise(edges)]
@@ -145,7 +145,7 @@ class Space:
         return self._store(name, columns), single
 
     def _is_point(self, values: list[Any]) -> bool:
-        """Whether d values are those of one point, though each be a list: where categories are lists or tuples."""
+        """Whether d values are those of one point, though each be a list or a dict: where categories are such."""
         if not self._listed:
             return False
         try:

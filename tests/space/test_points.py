@@ -105,6 +105,7 @@ def test_many_points(value):
         Series(ROWS[0], SHUFFLED),
         Series(POINTS[0], range(3)),
         RECORDS[0],
+        RECORDS.astype([(name, object) for name in SHUFFLED])[0],
     ],
 )
 def test_one_point(value):

@@ -71,7 +71,10 @@ def _unwrapped(item: Any, names: tuple[str, ...] | None) -> Any:
     if isinstance(item, tuple) and hasattr(item, "_asdict"):
         return item if names is None else item._asdict()
     if isinstance(item, np.ndarray | np.void) and item.dtype.names:
-        return item.tolist() if names is None else {key: item[key].tolist() for key in item.dtype.names}
+        if names is None:
+            return item.tolist()
+        columns = item.tolist() if item.ndim == 0 else [item[key].tolist() for key in item.dtype.names]
+        return dict(zip(item.dtype.names, columns, strict=True))
     if hasattr(item, "iloc") and hasattr(item, "items") and not hasattr(item, "columns"):
         row = dict(item.items())
         return list(item) if names is None or not all(isinstance(key, str) for key in row) else row

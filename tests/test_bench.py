@@ -13,7 +13,7 @@ pytest.importorskip("threadpoolctl")
 sys.path.insert(0, str(Path(__file__).parents[1]))  # `bench` is no part of the package
 
 import gssbo
-from bench import gate, instructions, methods_table, peers, plans, report, timing
+from bench import gate, instructions, methods_table, mixed, peers, plans, report, timing
 from bench.workloads import Disagreement, Shortfall, Target, Timed, Work, Workload, dense, gaussian_process, loop
 from bench.workloads.base import require_close, require_equal
 from bench.workloads.inputs import history
@@ -421,3 +421,31 @@ def test_a_method_that_keeps_everything_is_timed_on_a_history_of_its_own_design(
     sizes.clear()
     methods_table.seconds("topk-random", 30, 1, 1)
     assert sizes == [0] * 20 + [30, 31]
+
+
+# ---- mixed spaces
+
+
+@pytest.mark.parametrize(
+    ("problem", "best", "value"),
+    [
+        ("ackley53", lambda name: 0 if name.startswith("bit") else 0.0, 0.0),
+        ("levy-whole", lambda name: 4, 0.0),
+        ("functions", {"first": "camel", "second": "slope", "a": -1.937, "b": -1.003}.get, -2.4382),
+        ("quadratic-bits", lambda name: 0, 0.0),
+        ("pest-control", lambda name: 0, 23.69),
+    ],
+)
+def test_values_of_mixed_problems(problem, best, value):
+    fun, space = mixed.PROBLEMS[problem]
+    assert fun({name: best(name) for name in space}) == pytest.approx(
+        value, abs=1e-3 if problem != "pest-control" else 1
+    )
+
+
+def test_a_row_of_mixed_problems_holds_medians_of_the_best():
+    fun, space = mixed.PROBLEMS["training"]
+    values = [mixed.ours(fun, space, 8, seed) for seed in range(3)]
+    expected = " | ".join(f"{np.median([each[:n].min() for each in values]):.4g}" for n in (2, 4, 8))
+    assert mixed.row("training", "gssbo", 8, 3) == f"| training | gssbo | {expected} |"
+    assert len(mixed.tpe(fun, space, 3, 0)) == 3

@@ -249,6 +249,7 @@ class Optimizer(Modelled):
                 size=_portfolio_size(subset_size),
                 n_init=self.n_init,
                 threads=threads,
+                repeats=self.duplicates == "allow",
                 rng=candidate_rng,
                 timings=self.timings,
             )

@@ -104,3 +104,15 @@ def test_the_default_finds_the_right_categories_soon(seed):
     space = [Categorical([0, 1, 2]), Categorical([0, 1, 2, 3, 4]), (0.0, 1.0), (0.0, 1.0)]
     result = gssbo.minimize(cost, space, n_evals=80, rng=seed)
     assert result.fun < 1.05
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_noisy_categories_are_repeated_where_they_may_be(seed):
+    """Six of them: most evaluations of the second half are of the best one, once all are known."""
+    rng, picks = np.random.default_rng(seed), []
+    optimizer = gssbo.Optimizer([Categorical(list(range(6)))], rng=seed, duplicates="allow")
+    for _ in range(60):
+        (arm,) = optimizer.ask()
+        picks.append(arm)
+        optimizer.tell([arm], 0.2 * arm + 0.1 * rng.standard_normal())
+    assert np.mean(np.equal(picks[30:], 0)) > 0.8

@@ -35,10 +35,12 @@ class Lattice:
     ----------
     space : Space
         Discrete.
+    repeats : bool
+        Whether what is known may be evaluated again.
     """
 
-    def __init__(self, space: Space) -> None:
-        self._space = space
+    def __init__(self, space: Space, *, repeats: bool = False) -> None:
+        self._space, self._repeats = space, repeats
         self._fixed = np.zeros(space.dim, dtype=bool)  # columns that no climb moves
         self._choices: list[tuple[slice, FloatArray]] = []  # columns of a parameter of few values, and these (k, q)
         self._steps: list[tuple[int, float]] = []  # column of a parameter of many, and how far one step is
@@ -81,6 +83,10 @@ class Lattice:
         points = self._space.project(np.vstack(found))
         return np.ascontiguousarray(points[(points != x).any(axis=1)])
 
+    def open(self, points: FloatArray, known: FloatArray) -> FloatArray:
+        """Those of points (n, D) that may be evaluated: not those that are known (m, D), unless they may be repeated."""
+        return points if self._repeats else unknown(points, known)
+
     def climb(
         self,
         gp: MapGaussianProcess,
@@ -92,11 +98,11 @@ class Lattice:
         *,
         max_evaluations: int,
     ) -> tuple[FloatArray, float]:
-        """As the Gaussian process climbs log expected improvement; first by single changes to what is not `known`."""
+        """As the Gaussian process climbs log expected improvement; first by single changes, see `open`."""
         x = start
         value = float(gp.log_expected_improvement(x[None, :], level)[0])
         for _ in range(ROUNDS):
-            others = unknown(self.beside(x), known)
+            others = self.open(self.beside(x), known)
             if len(others) == 0:
                 break
             scores = gp.log_expected_improvement(others, level)

@@ -31,7 +31,7 @@ from gssbo._typing import FloatArray, IndexArray
 from gssbo.fantasy import fantasize
 from gssbo.history import evenly
 from gssbo.map_gp import MUCH_NOISE, MapGaussianProcess
-from gssbo.portfolio.lattice import Lattice, unknown
+from gssbo.portfolio.lattice import Lattice
 from gssbo.portfolio.prediction import on_subset
 from gssbo.portfolio.subset import residual_subset
 from gssbo.portfolio.view import View
@@ -129,7 +129,7 @@ class Region:
                     return x
         candidates = _candidates(centre, low, high, N_AGAIN if again else N_CANDIDATES, rng)
         if self._lattice is not None:
-            candidates = unknown(self._lattice.spread(candidates, centre, rng), view.X)
+            candidates = self._lattice.open(self._lattice.spread(candidates, centre, rng), view.X)
             if len(candidates) == 0:
                 return None
         scores = gp.log_expected_improvement(candidates, level)

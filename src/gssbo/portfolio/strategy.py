@@ -74,6 +74,8 @@ class Portfolio:
         Observations of the initial design.
     threads : int, optional
         For predictions at many points.
+    repeats : bool
+        Whether points may be suggested again.
     rng : numpy.random.Generator
     timings : Timings
         Charged with the part "acquisition".
@@ -100,6 +102,7 @@ class Portfolio:
         size: int = 100,
         n_init: int,
         threads: int | None = None,
+        repeats: bool = False,
         rng: np.random.Generator,
         timings: Timings,
     ) -> None:
@@ -108,7 +111,7 @@ class Portfolio:
         self._most = max(MOST, 2 * size)
         self._space, self._dim, self._size, self._n_init = space, dim, size, n_init
         self._rng, self._timings = rng, timings
-        self._lattice = Lattice(space) if space.discrete else None
+        self._lattice = Lattice(space, repeats=repeats) if space.discrete else None
         local, everywhere = (Region(dim, trust=trust, size=size, lattice=self._lattice) for trust in (True, False))
         self._global = everywhere
         self._searchers: tuple[Searcher, ...] = (

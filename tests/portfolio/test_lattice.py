@@ -65,15 +65,17 @@ def test_a_climb_ends_higher_and_where_nothing_is_known():
     gp, X, best = model(rng)
     lattice = Lattice(SPACE)
     low, high = np.zeros(SPACE.dim), np.ones(SPACE.dim)
-    climbed = 0
+    climbed = far = 0
+    whole = SPACE.unit_columns(3).start
     for start in unknown(lattice.anywhere(20, rng), X):
         x, value = lattice.climb(gp, start, best, low, high, X, max_evaluations=15)
         before = gp.log_expected_improvement(start[None, :], best)[0]
         assert value >= before
         climbed += value > before + 0.1
+        far += abs(x[whole] - start[whole]) > 0.01  # a scale of a thousand values is climbed, not stepped along
         np.testing.assert_array_equal(x, SPACE.project(x[None, :])[0])
         assert len(unknown(x[None, :], X)) == 1
-    assert climbed > 10
+    assert climbed > 10 and far > 5
 
 
 def test_where_everything_beside_is_known_a_climb_stays():

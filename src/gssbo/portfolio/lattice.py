@@ -48,9 +48,9 @@ class Lattice:
             columns = space.unit_columns(i)
             if not isinstance(kind, Discrete) or kind.n_columns == 0:
                 continue
-            self._fixed[columns] = True
             count = int(kind.n_values)
             if kind.n_columns > 1 or count <= FEW:
+                self._fixed[columns] = True
                 self._choices.append((columns, kind.encode(kind.at(np.arange(count)))))
             else:
                 self._steps.append((columns.start, 1.0 / count))
@@ -84,7 +84,7 @@ class Lattice:
         return np.ascontiguousarray(points[(points != x).any(axis=1)])
 
     def open(self, points: FloatArray, known: FloatArray) -> FloatArray:
-        """Those of points (n, D) that may be evaluated: not those that are known (m, D), unless they may be repeated."""
+        """Those of points (n, D) that may be evaluated: not the known ones (m, D), unless they may be repeated."""
         return points if self._repeats else unknown(points, known)
 
     def climb(
@@ -113,7 +113,12 @@ class Lattice:
         if self._fixed.all():
             return x, value
         floor, ceiling = np.where(self._fixed, x, np.minimum(low, x)), np.where(self._fixed, x, np.maximum(high, x))
-        return gp.climb_log_expected_improvement(x, level, floor, ceiling, max_evaluations=max_evaluations)
+        top, height = gp.climb_log_expected_improvement(x, level, floor, ceiling, max_evaluations=max_evaluations)
+        if not self._steps:
+            return top, height
+        top = self._space.project(top[None, :])
+        height = float(gp.log_expected_improvement(top, level)[0])
+        return (top[0], height) if height > value and len(self.open(top, known)) else (x, value)
 
 
 def unknown(points: FloatArray, known: FloatArray) -> FloatArray:

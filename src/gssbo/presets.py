@@ -52,7 +52,8 @@ def paper(subset_size: int | None = None) -> dict[str, Any]:
 def residual(dim: int, subset_size: int = 100) -> dict[str, Any]:
     """The paper's protocol with the residual rule, and with what M observations can carry in `dim` dimensions.
 
-    Ten observations a dimension are what a computer experiment is usually given, [1]_. Where M is at least that, the
+    Ten observations a dimension are what a computer experiment is usually given (Loeppky, Sacks and Welch, Choosing the
+    sample size of a computer experiment: a practical guide, Technometrics 2009). Where M is at least that, the
     model stands on the retained observations, and its hyperparameters are fitted on them at every iteration. Where it
     is less they are a basis that all observations are projected on, with hyperparameters from 8 M observations spread
     over the history, at every tenth iteration. Regrets of both are in `bench/results/defaults.md`.
@@ -68,11 +69,6 @@ def residual(dim: int, subset_size: int = 100) -> dict[str, Any]:
     ------
     ValueError
         If one of them is no whole number, or less than 1.
-
-    References
-    ----------
-    .. [1] Loeppky, Sacks and Welch, Choosing the sample size of a computer experiment: a practical guide,
-       Technometrics 2009.
 
     Examples
     --------

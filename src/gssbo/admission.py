@@ -209,9 +209,9 @@ class Admission:
                 top = points[int(np.argmax(heights))]
                 new = steps(top, points, search.around, project, self._meets, rng, faces=faces)
                 points, heights = np.vstack([points, new]), np.append(heights, height(new))
-            waited_for = np.vstack([pending, found])
-            free = self._free(points) & (_distances(points, waited_for) > 0.0)
-            apart = free & (_distances(points, waited_for) >= APART * _distances(points, told))
+            distances = _distances(points, np.vstack([pending, found]))  # from what is waited for
+            free = self._free(points) & (distances > 0.0)
+            apart = free & (distances >= APART * _distances(points, told))
             if not free.any():
                 break
             left = np.flatnonzero(apart if apart.any() else free)

@@ -14,7 +14,6 @@ References
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gssbo._typing import FloatArray
 from gssbo.map_gp import MapGaussianProcess
@@ -123,10 +122,7 @@ class Lattice:
 
 def unknown(points: FloatArray, known: FloatArray) -> FloatArray:
     """Those of points (n, D) that are not, to the bit, among the known (m, D)."""
-    return points[~_same(points, known)]
-
-
-def _same(points: FloatArray, known: FloatArray) -> NDArray[np.bool_]:
-    rows = [np.ascontiguousarray(each + 0.0).view(f"V{8 * points.shape[1]}").ravel() for each in (points, known)]
-    mask: NDArray[np.bool_] = np.isin(rows[0], rows[1])
-    return mask
+    some, others = (
+        np.ascontiguousarray(each + 0.0).view(f"V{8 * points.shape[1]}").ravel() for each in (points, known)
+    )
+    return points[~np.isin(some, others)]

@@ -536,7 +536,9 @@ def test_a_copy_without_a_seed_has_its_own_numbers(monkeypatch):
     study.optimize(bowl, n_trials=8)
     twin = pickle.loads(pickle.dumps(study))
     child = copy.copy(study.sampler)  # as after a fork: the same generators in another process
-    assert study.ask(SPACE).params != twin.ask(SPACE).params
+    # One suggestion may coincide: a corner of the box can be the best point whatever the candidates.
+    suggested, of_twin = ([each.ask(SPACE).params for _ in range(6)] for each in (study, twin))
+    assert suggested != of_twin
     state = child._rng.bit_generator.state
     monkeypatch.setattr(os, "getpid", lambda: -1)
     child._read(study)

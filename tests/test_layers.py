@@ -37,6 +37,7 @@ LAYER = {
     "_mle": 3,
     "factor": 3,
     "joint": 3,
+    "pooled": 3,
     "projected": 3,
     "features": 3,
     "embedding": 3,

@@ -400,9 +400,9 @@ def test_what_is_wrong_under_a_right_seal_changes_nothing(spoil):
             {"method": name}
             for name in ("box", "portfolio", "lr-first", "mini-meta", "vecchia", "rembo", "hesbo", "turbo")
         ),
-        {"subset_size": 8, "rule": "residual", "posterior": "projected"},
+        *({"subset_size": 8, "rule": "residual", "posterior": posterior} for posterior in ("projected", "pooled")),
     ],
-    ids=lambda options: options.get("method", "projected"),
+    ids=lambda options: options.get("method") or options["posterior"],
 )
 def test_all_methods_are_brought_back_without_asking(tmp_path, soon, monkeypatch, options):
     path, options = tmp_path / "run.jsonl", {**options, "n_init": 5, "rng": 0}

@@ -28,6 +28,7 @@ from gssbo.choice import Admit, choose
 from gssbo.fantasy import fantasize
 from gssbo.gp import GaussianProcess
 from gssbo.history import History
+from gssbo.pooled import PooledProcess
 from gssbo.projected import ProjectedProcess
 from gssbo.responses import standardize_by
 from gssbo.retention import Retention
@@ -37,8 +38,12 @@ from gssbo.timings import Timings
 
 __all__ = ["BoxStrategy", "default_n_candidates"]
 
+POSTERIORS = ("exact", "projected", "pooled")
 SETS = 10  # of candidates, beyond one a suggestion, to be told, pending or infeasible before the search is given up
 MOST_CANDIDATES = 10_000_000  # a suggestion
+
+
+Informed = ProjectedProcess | PooledProcess
 
 
 class _Rows(NamedTuple):
@@ -120,7 +125,7 @@ class BoxStrategy:
         self._frozen_at_switch = isinstance(refit, str)
         self._refit_every = 1 if self._frozen_at_switch else check_integer("refit", refit, at_least=1)
         self._fit_on = _fit_on(fit_on)
-        self._projects = check_choice("posterior", posterior, ("exact", "projected")) == "projected"
+        self._posterior = check_choice("posterior", posterior, POSTERIORS)
         self._acquisition = _acquisition(acquisition, acquisition_options)
         self.n_candidates = (
             default_n_candidates(space.dim)
@@ -131,8 +136,8 @@ class BoxStrategy:
         retention.check(self._surrogate)
         if isinstance(self._acquisition, ThompsonSampling):
             self._acquisition.check(self._surrogate)
-        if self._projects:
-            _check_projectable(self._surrogate, acquisition)
+        if self._posterior != "exact":
+            _check_informable(self._surrogate, posterior, acquisition)
         self._surrogate.threads = (
             default_threads() if threads is None else check_integer("threads", threads, at_least=1)
         )
@@ -141,11 +146,11 @@ class BoxStrategy:
         self._n_modelled = 0
         self._since_refit = 0
         self._retained: IndexArray = np.empty(0, dtype=np.intp)
-        self._projection: ProjectedProcess | None = None  # of the pool on the retained ones
+        self._informed: Informed | None = None  # by the pool, beyond the retained ones
         self._seen: IndexArray = np.empty(0, dtype=np.intp)  # by what is scored
         self._valued: _Valued | None = None
         self._subset: Surrogate | None = None  # fitted to what is valued, when asked for
-        self._predicts: ProjectedProcess | None = None
+        self._predicts: Informed | None = None
 
     # ---- what the optimizer does
 
@@ -164,14 +169,14 @@ class BoxStrategy:
             self._fit(history, self._retention.spread(n, self._fit_on), optimize=True)
         members = self.members(history)
         self._fit(history, members, optimize=not apart and self._due(switched))
-        projection, seen = None, members
-        if switched and self._projects:
+        informed, seen = None, members
+        if switched and self._posterior != "exact":
             seen = self._retention.pool
             with self._timings.part("refit"):
-                projection = _projected(self._surrogate, _rows(history, seen))
+                informed = _informed(self._posterior, self._surrogate, _rows(history, seen))
         valued = _valued(history, members, seen)
         # Ctrl-C interrupts no assignments in a row: before them, the next time begins anew.
-        self._projection, self._seen = projection, seen
+        self._informed, self._seen = informed, seen
         self._valued, self._subset, self._predicts = valued, None, None
         self._retained = members
         self._since_refit += 1
@@ -241,7 +246,7 @@ class BoxStrategy:
     @property
     def _model(self) -> Predictor:
         """What is scored."""
-        return self._surrogate if self._projection is None else self._projection
+        return self._surrogate if self._informed is None else self._informed
 
     def _due(self, switched: bool) -> bool:
         """Whether hyperparameters are to be fitted."""
@@ -268,12 +273,12 @@ class BoxStrategy:
         That is the model that is scored, but where evaluations failed one that is fitted without them: what stands in
         their place is for the search; beside good values it is no model of the objective.
         """
-        if self._projection is None:
+        if self._informed is None:
             return self.subset_model()
         if self._valued is None:
-            return self._projection, self._seen.copy()
+            return self._informed, self._seen.copy()
         if self._predicts is None:
-            self._predicts = _projected(self.subset_model()[0], self._valued.seen_rows)
+            self._predicts = _informed(self._posterior, self.subset_model()[0], self._valued.seen_rows)
         return self._predicts, self._valued.seen.copy()
 
     def subset_model(self) -> tuple[Surrogate, IndexArray]:
@@ -314,15 +319,19 @@ def _valued(history: History, members: IndexArray, seen: IndexArray) -> _Valued 
     return _Valued(left, _rows(history, left), known, _rows(history, known))
 
 
-def _projected(surrogate: Surrogate, rows: _Rows) -> ProjectedProcess:
-    """What the surrogate's process makes of rows, projected on the observations that it is fitted to."""
+def _informed(posterior: str, surrogate: Surrogate, rows: _Rows) -> Informed:
+    """What the surrogate's process makes of rows, with the observations that it is fitted to as a basis."""
     assert isinstance(surrogate, GaussianProcess)
     z, mean, std, known = surrogate._standardized(rows.y, rows.noise_std)
     projection = ProjectedProcess(
         surrogate.kernel_, surrogate.noise_, surrogate.X_train_, scale=(mean, std), threads=surrogate.threads
     )
     projection.observe(rows.X, z, known)
-    return projection
+    if posterior == "projected":
+        return projection
+    whole = copy.copy(surrogate)
+    whole._factorize(rows.X, z, surrogate.theta_, surrogate.fit_info_, known, scale=(mean, std))
+    return PooledProcess(whole, projection)
 
 
 def _condition(surrogate: Surrogate, rows: _Rows, *, optimize: bool, rng: np.random.Generator) -> None:
@@ -338,11 +347,11 @@ def _fit_on(given: int | str) -> int | str:
     return check_integer("fit_on", given, at_least=1)
 
 
-def _check_projectable(surrogate: Surrogate, acquisition: str) -> None:
+def _check_informable(surrogate: Surrogate, posterior: str, acquisition: str) -> None:
     if type(surrogate) is not GaussianProcess:
         raise ValueError(f"posterior must be 'exact' with a surrogate other than a GaussianProcess, got {surrogate!r}")
     if acquisition == "thompson":
-        raise ValueError("posterior must be 'exact' with acquisition='thompson', got 'projected'")
+        raise ValueError(f"posterior must be 'exact' with acquisition='thompson', got {posterior!r}")
 
 
 def _acquisition(name: str, options: dict[str, Any] | None) -> Acquisition:

@@ -20,6 +20,7 @@ import numpy as np
 from gssbo._core import _linalg
 from gssbo._typing import FloatArray
 from gssbo.gp import GaussianProcess
+from gssbo.pooled import PooledProcess
 from gssbo.projected import ProjectedProcess
 from gssbo.surrogate import Predictor
 
@@ -79,5 +80,6 @@ def _exact(gp: GaussianProcess, points: FloatArray) -> GaussianProcess:
 
 
 @fantasize.register(ProjectedProcess)
-def _projected(process: ProjectedProcess, points: FloatArray) -> ProjectedProcess:
+@fantasize.register(PooledProcess)
+def _informed(process: ProjectedProcess | PooledProcess, points: FloatArray) -> Predictor:
     return process.imagined(points)

@@ -86,6 +86,10 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             "the same on 800, and all observations projected on the retained ones",
             {"rule": "residual", "fit_on": 800, "refit": 10, "posterior": "projected"},
         ),
+        "gssbo-residual-pooled": Method(
+            "the same, but all observations give the mean exactly, and the retained ones its uncertainty",
+            {"rule": "residual", "fit_on": 800, "refit": 10, "posterior": "pooled"},
+        ),
         "rssbo": Method(
             "random subset; the newest observation is retained, the initial design is not",
             {"rule": "random", "retain_initial": False},

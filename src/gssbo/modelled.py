@@ -15,6 +15,7 @@ from gssbo.diagnostics.trust import Trust, trust_in_space
 from gssbo.gp import GaussianProcess
 from gssbo.history import History
 from gssbo.ledger import Ledger
+from gssbo.pooled import PooledProcess
 from gssbo.portfolio import Portfolio
 from gssbo.projected import ProjectedProcess
 from gssbo.proposals import Proposals
@@ -88,7 +89,7 @@ class Modelled(Ledger):
             if len(seen) == 0:  # everything told lies outside the part of the space that is searched
                 return Best(None, None, None)
             mean, std = strategy.predict(history.unit)
-            if isinstance(model, (GaussianProcess, ProjectedProcess)):
+            if isinstance(model, (GaussianProcess, PooledProcess, ProjectedProcess)):
                 mean, std = _given_own(model, seen, history, mean, std)
             valued = np.flatnonzero(~np.isnan(history.y))
             index = self._first_feasible(valued[np.argsort(-mean[valued], kind="stable")])
@@ -225,7 +226,11 @@ class Modelled(Ledger):
 
 
 def _given_own(
-    model: GaussianProcess | ProjectedProcess, seen: IndexArray, history: History, mean: FloatArray, std: FloatArray
+    model: GaussianProcess | PooledProcess | ProjectedProcess,
+    seen: IndexArray,
+    history: History,
+    mean: FloatArray,
+    std: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
     """Posterior mean and standard deviation (n,) at the points of a history, given what was observed there, too.
 

@@ -137,10 +137,12 @@ class Optimizer(Modelled):
         What they are fitted on: the retained subset; or, once retention begins, 4 M observations, or so many, spread
         evenly over the history. Those that a rule retained for their residuals make the function look rougher than it
         is.
-    posterior : {"exact", "projected"}
+    posterior : {"exact", "projected", "pooled"}
         What the suggestions are chosen by, once retention begins: the exact process of the retained subset alone, as
-        in the paper; or that of the whole pool, projected on the retained subset, see `gssbo.projected`. That costs
-        M^2 for each observation of the pool, and goes with a GaussianProcess and any acquisition but "thompson".
+        in the paper; that of the whole pool, projected on the retained subset, see `gssbo.projected`, which costs M^2
+        for each of its p observations; or the exact mean of the pool with the uncertainty of that projection, see
+        `gssbo.pooled`, which costs p^3 / 3 once and p for each candidate. The last two go with a GaussianProcess and
+        any acquisition but "thompson".
     refresh : {"auto", "recompute", "cached"}
         Embeddings from a Cholesky factorization each time, or from a cache updated in O(n^2) an observation while the
         hyperparameters stand; "auto" caches when `refit` is not 1.

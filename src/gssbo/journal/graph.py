@@ -25,8 +25,8 @@ PACKAGE = __name__.partition(".")[0]
 # Where the classes are that strategies are made of. None of them opens, locks or starts anything.
 PARTS = frozenset({
     "acquisition", "baselines", "box_strategy", "buffer", "embedding", "factor", "features", "gp", "history", "kernels",
-    "map_gp", "observations", "portfolio", "precision", "projected", "responses", "retention", "selection", "space",
-    "timings",
+    "map_gp", "observations", "pooled", "portfolio", "precision", "projected", "responses", "retention", "selection",
+    "space", "timings",
 })  # fmt: skip
 
 

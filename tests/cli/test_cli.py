@@ -130,7 +130,7 @@ def test_info_names_the_extra_of_each_optional_package(
 
 
 def test_the_extras_are_those_of_the_project() -> None:
-    file = Path(__file__).parents[1] / "pyproject.toml"
+    file = Path(__file__).parents[2] / "pyproject.toml"
     listed = tomllib.loads(file.read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     development = ("lint", "test", "docs", "bench")
     names = {extra: re.match(r"[\w-]+", found[0]) for extra, found in listed.items() if extra not in development}

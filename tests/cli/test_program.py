@@ -9,9 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from gssbo.cli.program import Program, ProgramFailed
+from gssbo.cli.program import CannotStart, Program, ProgramFailed
 from gssbo.cli.value import last_number
-from tests.commands import python
+from tests.commands import PYTHON, python
 
 
 def test_the_value_is_the_last_number_printed():
@@ -265,3 +265,44 @@ def test_nan_is_the_last_number(line):
 )  # fmt: skip
 def test_what_is_not_clearly_the_last_number_is_none(line):
     assert last_number(line) is None
+
+
+def test_a_closed_program_starts_nothing(here):
+    program = Program(python("open('ran', 'w'); print({x})"), ["x"])
+    program.close()
+    with pytest.raises(ProgramFailed, match="not started any more"):
+        program({"x": 1})
+    assert not (here / "ran").exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions")
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        ("no-such-program {x}", "got 'no-such-program' .*No such file"),
+        ("./text {x}", "got './text' .*Permission denied"),
+        ("./empty {x}", "got './empty' .*Exec format error"),
+        ("sh -c 'no-such-program $1' sh {x}", "but it ended with code 127: .*not found"),
+        ("sh -c './text $1' sh {x}", "but it ended with code 126: .*ermission denied"),
+        ("env no-such-program {x}", "but it ended with code 127: .*No such file"),
+    ],
+)
+def test_a_program_that_is_not_there_is_no_fault_of_the_point(here, command, reason):
+    (here / "text").write_text("print(1)")
+    (here / "empty").touch(mode=0o755)
+    with pytest.raises(CannotStart, match=f"^the command must be one that can be started, {reason}"):
+        Program(command, ["x"])({"x": 1})
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions")
+def test_a_program_of_this_folder_is_pointed_out(here):
+    (here / "train.sh").write_text("echo 1")
+    with pytest.raises(CannotStart, match=r"got 'train.sh' .*; the file in this folder is ./train.sh$"):
+        Program("train.sh {x}", ["x"])({"x": 1})
+
+
+def test_a_json_object_asks_for_its_key(here):
+    (here / "program.py").write_text("""print('{"loss": 0.5, "epoch": 3}')""")
+    with pytest.raises(ProgramFailed, match="the last line it printed is a JSON object, of which --key must name an"):
+        Program(f"{PYTHON} program.py", ["x"])({"x": 1})
+    assert Program(f"{PYTHON} program.py", ["x"], key="loss")({"x": 1}) == 0.5

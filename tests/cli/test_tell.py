@@ -1,0 +1,93 @@
+"""`gssbo tell`: a value from the command line."""
+
+import pytest
+
+import gssbo
+from gssbo import Real
+from gssbo.cli import main
+from gssbo.cli.space_file import read_space
+from gssbo.journal import read_journal
+from gssbo.ledger import read_ledger
+from tests.commands import TUNE
+
+
+@pytest.mark.parametrize("text", ["True", "true"])
+def test_a_switch_is_told_as_it_is_printed(here, capsys, text):
+    with gssbo.Optimizer({"b": bool, "c": [None, 2, "x"]}, journal="run.jsonl") as opt:
+        opt.tell({"b": False, "c": 2}, 1.0)
+    assert main(["tell", "run.jsonl", f"b={text}", "c=None", "--value", "0.5"]) == 0
+    assert main(["best", "run.jsonl"]) == 0
+    assert "b = true\n  c = null\n" in capsys.readouterr().out
+    assert read_ledger("run.jsonl").best_x == {"b": True, "c": None}
+
+
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        ("c=8", "c must be one of the values, got '8'; its values are [8, 16], \"a b\", null"),
+        ("b=yes", "b must be one of the values, got 'yes'; its values are false, true"),
+        ("s=0.3", "s must lie on the steps, got '0.3'; its bounds are (0.0, 1.0) in steps of 0.25"),
+        ("r=x", "r must be a real number, got 'x'; its bounds are (0.0, 1.0)"),
+    ],
+)
+def test_a_wrong_value_is_named_as_it_was_written(here, capsys, word, message):
+    point = {"c": "a b", "b": "true", "s": "0.5", "r": "0.5"}
+    space = {"c": [(8, 16), "a b", None], "b": bool, "s": Real(0.0, 1.0, step=0.25), "r": (0.0, 1.0)}
+    with gssbo.Optimizer(space, journal="run.jsonl") as opt:
+        opt.enqueue({"c": "a b", "b": True, "s": 0.5, "r": 0.5})
+    name, _, text = word.partition("=")
+    with pytest.raises(SystemExit):
+        main(["tell", "run.jsonl", *map("=".join, (point | {name: text}).items()), "--value", "1"])
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["-1e-3", "-2.5E+05", "-.5", "-1"])
+def test_negative_numbers_need_no_equals_sign(here, text):
+    with gssbo.Optimizer({"x": (0.0, 1.0)}, journal="run.jsonl") as opt:
+        opt.enqueue({"x": 0.25})
+        opt.ask()
+    assert main(["tell", "run.jsonl", "--id", "0", "--value", text]) == 0
+    assert main(["tell", "run.jsonl", "x=0.5", f"--value={text}"]) == 0
+    assert read_ledger("run.jsonl").y.tolist() == [float(text)] * 2
+
+
+def test_a_pending_suggestion_is_told_by_its_number(here, capsys):
+    with gssbo.Optimizer(read_space(here / "space.toml"), journal="run.jsonl") as opt:
+        waiting = opt.ask(2, ids=True)
+    assert main(["best", "run.jsonl"]) == 0
+    assert "pending 1: " in capsys.readouterr().out
+    assert main(["tell", "run.jsonl", "--id", "1", "--value", "2.5"]) == 0
+    ledger = read_ledger("run.jsonl")
+    assert [waiting[1].x] == ledger.X and [each.id for each in ledger.pending] == [0]
+
+
+def test_a_wrong_point_is_refused_and_nothing_told(here, capsys):
+    main([*TUNE, "--n-evals", "2", "--journal", "run.jsonl"])
+    before = (here / "run.jsonl").read_bytes()
+    for point in (["lr=0.001"], ["lr=0.001", "n=9", "act=gelu"], ["lr=0.001", "n=3", "act=tanh"], ["lr"]):
+        with pytest.raises(SystemExit):
+            main(["tell", "run.jsonl", *point, "--value", "1"])
+    assert (here / "run.jsonl").read_bytes() == before
+
+
+def test_numbers_are_told_as_people_write_them(here):
+    space = {"s": (0.0, 9.0), "n": (1, 8, int), "c": [0.5, 2, "1.", "x"]}
+    points = [("s=.5", "n=+3", "c=.5"), ("s=+0.5", "n=03", "c=2."), ("s=1.", "n=3", "c=1."), ("s=1", "n=3", "c=x")]
+    with gssbo.Optimizer(space, journal="run.jsonl") as opt:
+        opt.enqueue({"s": 0.0, "n": 1, "c": "x"})
+    for point in points:
+        assert main(["tell", "run.jsonl", *point, "--value", ".5"]) == 0
+    told = [tuple(x.values()) for x in read_ledger("run.jsonl").X]
+    assert told == [(0.5, 3, 0.5), (0.5, 3, 2), (1.0, 3, "1."), (1.0, 3, "x")]
+
+
+def test_the_noise_of_a_value_is_told_too(here, capsys):
+    with gssbo.Optimizer({"s": (0.0, 9.0)}, journal="run.jsonl", rng=0) as opt:
+        opt.ask()
+    assert main(["tell", "run.jsonl", "s=3", "--value", "1", "--noise-std", "0.5"]) == 0
+    assert main(["tell", "run.jsonl", "--id", "0", "--value", "2", "--noise-std", "0.25"]) == 0
+    told = [entry.noise_std.tolist() for entry in read_journal("run.jsonl").entries if entry.kind == "tell"]
+    assert told == [[0.5], [0.25]]
+    with pytest.raises(SystemExit, match="2"):
+        main(["tell", "run.jsonl", "s=4", "--value", "1", "--noise-std=-1"])
+    assert "noise_std must be at least 0" in " ".join(capsys.readouterr().err.split())

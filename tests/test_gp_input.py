@@ -1,0 +1,153 @@
+"""What a Gaussian process refuses: by name, with the previous fit left as it was."""
+
+import numpy as np
+import pytest
+
+from gssbo import GaussianProcess
+from gssbo.exceptions import NotFittedError
+from tests.gaussian_processes import data, same, state
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"kernel": "cubic"}, ["kernel", "'matern52'", "'rbf'", "'cubic'"]),
+        ({"lengthscale": -0.5}, ["lengthscale", "positive", "-0.5"]),
+        ({"lengthscale": [0.5, np.nan]}, ["lengthscale", "finite", "nan"]),
+        ({"lengthscale": "long"}, ["lengthscale", "real", "long"]),
+        ({"variance": 0.0}, ["variance", "greater than 0", "0.0"]),
+        ({"noise": -1e-3}, ["noise", "at least 0", "-0.001"]),
+        ({"noise": np.inf}, ["noise", "finite", "inf"]),
+        ({"noise": "x"}, ["noise", "real", "x"]),
+        ({"fit_hyperparameters": 1}, ["fit_hyperparameters", "True or False", "1"]),
+        ({"normalize_y": None}, ["normalize_y", "True or False", "None"]),
+        ({"warm_start": "yes"}, ["warm_start", "True or False", "yes"]),
+        ({"n_restarts": -1}, ["n_restarts", "at least 0", "-1"]),
+        ({"n_restarts": 1.5}, ["n_restarts", "integer", "1.5"]),
+        ({"n_restarts": True}, ["n_restarts", "integer", "True"]),
+        ({"lengthscale_bounds": (0.0, 1.0)}, ["lengthscale_bounds", "low <= high", "0.0"]),
+        ({"variance_bounds": (2.0, 1.0)}, ["variance_bounds", "low <= high", "2.0, 1.0"]),
+        ({"noise_bounds": (0.0, 1.0)}, ["noise_bounds", "low <= high", "0.0"]),
+        ({"noise_bounds": (1e-6,)}, ["noise_bounds", "2 entries", "1"]),
+        ({"noise_bounds": (1e-6, np.inf)}, ["noise_bounds", "finite", "inf"]),
+        ({"rng": -1}, ["rng", "seed", "-1"]),
+    ],
+)
+def test_constructor_errors_name_argument_rule_and_value(options, words):
+    with pytest.raises(ValueError) as caught:
+        GaussianProcess(**options)
+    assert all(word in str(caught.value) for word in words), str(caught.value)
+
+
+def test_options_are_keyword_only():
+    with pytest.raises(TypeError):
+        GaussianProcess("rbf", 0.5)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda gp: gp.predict([[0.5]]),
+        lambda gp: gp.predict_gradient([[0.5]]),
+        lambda gp: gp.sample_y([[0.5]]),
+        lambda gp: gp.log_marginal_likelihood(),
+    ],
+)
+def test_before_fit(call):
+    gp = GaussianProcess()
+    with pytest.raises(NotFittedError, match="fit"):
+        call(gp)
+    assert not gp.fitted
+
+
+BAD = [
+    ([[0.1], [np.nan]], [1.0, 2.0], "X must be finite, got nan at index \\(1, 0\\)"),
+    ([[0.1], [0.2]], [1.0, np.inf], "y must be finite, got inf at index \\(1,\\)"),
+    ([[0.1], [0.2]], [1.0], "y must have 2 entries, got 1"),
+    ([0.1, 0.2], [1.0, 2.0], "X must have shape \\(n, d\\)"),
+    ([[0.1], [0.2]], [[1.0], [2.0]], "y must have shape \\(n,\\)"),
+    (np.empty((0, 1)), [], "X must not be empty"),
+    ([["a"], ["b"]], [1.0, 2.0], "X must be an array of real numbers"),
+    ([[1j], [2.0]], [1.0, 2.0], "X must be an array of real numbers"),
+]
+
+
+@pytest.mark.parametrize(("X", "y", "message"), BAD)
+def test_bad_data_leaves_the_previous_fit(X, y, message):
+    A, b = data(10, 1)
+    gp = GaussianProcess(rng=0).fit(A, b)
+    before, prediction = state(gp), gp.predict([[0.3]])
+    with pytest.raises(ValueError, match=message):
+        gp.fit(X, y)
+    assert same(state(gp), before)
+    assert np.array_equal(gp.predict([[0.3]]), prediction)
+
+
+def test_a_lengthscale_of_the_wrong_size_leaves_the_previous_fit():
+    A, b = data(10, 2)
+    gp = GaussianProcess(lengthscale=[0.5, 0.7], rng=0).fit(A, b)
+    before = state(gp)
+    with pytest.raises(ValueError, match="lengthscale must be one number or one a column of X \\(3\\), got 2"):
+        gp.fit(np.ones((4, 3)), np.arange(4.0))
+    assert same(state(gp), before)
+
+
+def test_bad_queries():
+    gp = GaussianProcess(rng=0).fit(*data(10, 2))
+    with pytest.raises(ValueError, match="X must have 2 columns, got shape \\(1, 3\\)"):
+        gp.predict([[0.1, 0.2, 0.3]])
+    with pytest.raises(ValueError, match="X must be finite"):
+        gp.predict_gradient([[0.1, np.nan]])
+    with pytest.raises(ValueError, match="at most one of return_std and return_cov may be True, got True and True"):
+        gp.predict([[0.1, 0.2]], return_std=True, return_cov=True)
+    with pytest.raises(ValueError, match="n_samples must be at least 1, got 0"):
+        gp.sample_y([[0.1, 0.2]], 0)
+    with pytest.raises(ValueError, match="theta must have shape \\(4,\\)"):
+        gp.log_marginal_likelihood([0.0])
+    for theta in ("abc", ["0", "0", "0", "0"], [0.0, 1j, 0.0, 0.0], [[0.0], [0.0, 0.0]]):
+        with pytest.raises(ValueError, match=r"^theta must be an array of real numbers, got "):
+            gp.log_marginal_likelihood(theta)
+
+
+@pytest.mark.parametrize("flag", ["no", 1, np.array([True, False])], ids=repr)
+def test_what_is_asked_for_is_a_flag(flag):
+    X, y = data(10, 2)
+    gp = GaussianProcess(rng=0).fit(X, y)
+    with pytest.raises(ValueError, match=r"^return_std must be True or False, got "):
+        gp.predict(X, return_std=flag)
+    with pytest.raises(ValueError, match=r"^return_cov must be True or False, got "):
+        gp.predict(X, return_cov=flag)
+    with pytest.raises(ValueError, match=r"^eval_gradient must be True or False, got "):
+        gp.log_marginal_likelihood(eval_gradient=flag)
+
+
+def test_columns_spread_over_what_bounds_of_lengthscales_can_be_multiples_of():
+    y = [1.0, 3.0, 2.0]
+    near = GaussianProcess(rng=0).fit([[0.0], [0.5], [1.0]], y).predict([[0.2]])
+    assert GaussianProcess(rng=0).fit([[0.0], [5e299], [1e300]], y).predict([[2e299]]) == pytest.approx(near, rel=1e-6)
+    with pytest.raises(
+        ValueError, match=r"^X must spread over at most 1e\+300 in each column, got -1e.308 to 1e.308 in col"
+    ):
+        GaussianProcess(rng=0).fit([[0.0, -1e308], [0.0, 1e308], [1.0, 0.0]], y)
+
+
+@pytest.mark.parametrize(
+    ("factors", "message"),
+    [
+        ([1.0, 0.0], "^noise_factors must be positive, got 0.0"),
+        ([1.0], "^noise_factors must have 2 entries, got 1"),
+        ([1.0, np.nan], "^noise_factors must be finite"),
+    ],
+)
+def test_bad_noise_factors_leave_the_previous_fit(factors, message):
+    gp = GaussianProcess(rng=0).fit(*data())
+    before = state(gp)
+    with pytest.raises(ValueError, match=message):
+        gp.fit([[0.0], [1.0]], [0.0, 1.0], noise_factors=factors)
+    assert same(before, state(gp))
+
+
+@pytest.mark.parametrize("noise_std", [[1.0], [1.0, -1.0, 0.0], [1.0, np.nan, 0.0], "x"])
+def test_bad_noise(noise_std):
+    with pytest.raises(ValueError, match=r"^noise_std must "):
+        GaussianProcess().fit([[0.0], [0.5], [1.0]], [0.0, 1.0, 0.5], noise_std=noise_std)

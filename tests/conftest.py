@@ -2,6 +2,8 @@
 
 import pytest
 
+from gssbo import snapshots
+
 
 @pytest.fixture(scope="module")
 def single_thread():
@@ -10,3 +12,11 @@ def single_thread():
 
     with threadpool_limits(1):
         yield
+
+
+@pytest.fixture
+def soon(monkeypatch):
+    """Snapshots from the tenth suggestion on, and at the end of any run."""
+    monkeypatch.setattr(snapshots, "LEAST", 10)
+    monkeypatch.setattr(snapshots, "SHARE", 0.0)
+    monkeypatch.setattr(snapshots, "LEAST_AT_END", 1)

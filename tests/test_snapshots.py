@@ -1,161 +1,21 @@
-"""Snapshots in a journal: objects as JSON and back, when they are taken, when they are of use; compaction."""
+"""Snapshots in a journal: when they are taken, and when they are of use."""
 
 import copy
 import json
-import os
 import warnings
-from collections import deque
-from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as arrays
 
 import gssbo
 from gssbo import snapshots
 from gssbo.entry import Entry
 from gssbo.exceptions import JournalError
 from gssbo.gp import GaussianProcess
-from gssbo.journal import Journal, compact, read_journal
+from gssbo.journal import Journal
 from gssbo.journal.generators import state_of
-from gssbo.journal.graph import decode, encode
-from gssbo.kernels import Kernel
-
-BOX = [(0.0, 1.0)] * 2
-
-
-def bowl(x):
-    return float(((np.asarray(x) - 0.3) ** 2).sum())
-
-
-def through_text(value, known=()):
-    return decode(json.loads(json.dumps(encode(value, known), allow_nan=False)), known)
-
-
-def run(opt, n):
-    for _ in range(n):
-        x = opt.ask()
-        opt.tell(x, bowl(x))
-
-
-def kinds(path):
-    return [entry.kind for entry in read_journal(path).entries]
-
-
-@pytest.fixture
-def soon(monkeypatch):
-    monkeypatch.setattr(snapshots, "LEAST", 10)
-    monkeypatch.setattr(snapshots, "SHARE", 0.0)
-    monkeypatch.setattr(snapshots, "LEAST_AT_END", 1)
-
-
-# ---- objects
-
-
-PLAIN = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary(),
-    lambda inside: (
-        st.lists(inside)
-        | st.tuples(inside, inside)
-        | st.dictionaries(st.text() | st.integers() | st.binary(), inside)
-        | st.builds(deque, st.lists(inside))
-    ),
-    max_leaves=12,
-)
-
-
-@given(PLAIN)
-def test_plain_values_survive(value):
-    again = through_text(value)
-    assert again == value and type(again) is type(value)
-
-
-@given(
-    arrays.arrays(
-        st.sampled_from([np.float64, np.int64, np.bool_, np.intp, np.float32]), arrays.array_shapes(min_dims=0)
-    )
-)
-def test_arrays_survive_to_the_bit(array):
-    for each in (array, array.T):
-        again = through_text(each)
-        assert again.dtype == each.dtype and again.shape == each.shape and again.tobytes() == each.tobytes()
-        assert again.flags.f_contiguous == each.flags.f_contiguous and again.flags.writeable
-
-
-def test_what_is_no_json_survives():
-    values = [np.nan, -np.inf, np.float64(0.1), np.int32(7), slice(2, None), np.dtype([("a", "<f8"), ("n", "<i8")])]
-    again = through_text(values)
-    assert np.isnan(again[0]) and again[1:] == values[1:]
-    assert [type(each) for each in again] == [type(each) for each in values]
-    rows = np.array([(0.5, 3)], dtype=values[-1])
-    assert through_text(rows) == rows
-
-
-def test_what_is_shared_stays_shared():
-    array, generator = np.arange(3.0), np.random.default_rng(0)
-    loop = [array, {"in": array}, generator, (generator,)]
-    loop.append(gssbo.timings.Timings())
-    again = through_text(loop)
-    assert again[0] is again[1]["in"] and again[2] is again[3][0] and again[2] is not generator
-    assert again[2].random() == generator.random()
-    known = through_text({"here": [array]}, known=[array])
-    assert known["here"][0] is array
-
-
-def test_a_model_survives():
-    X = np.random.default_rng(0).random((30, 3))
-    gp = GaussianProcess(rng=0).fit(X, np.sin(X.sum(axis=1)))
-    again = through_text(gp)
-    np.testing.assert_array_equal(gp.predict(X, return_std=True), again.predict(X, return_std=True))
-    np.testing.assert_array_equal(gp.fit(X, X[:, 0]).lengthscale_, again.fit(X, X[:, 0]).lengthscale_)
-
-
-class Foreign:
-    pass
-
-
-class ForeignTuple(NamedTuple):
-    x: int
-
-
-@pytest.mark.parametrize(
-    "value", [Foreign(), ForeignTuple(1), Foreign, len, lambda: 0, Kernel, np.array([None]), object()], ids=repr
-)
-def test_what_is_not_ours_is_refused(value):
-    with pytest.raises(TypeError, match="a journal cannot keep"):
-        encode({"a": [value]})
-
-
-PAST_ITS_TABLE = {"bit_generator": "MT19937", "state": {"key": [0] * 624, "pos": 10**6}}
-
-
-@pytest.mark.parametrize(
-    "written",
-    [
-        {"object": "os:system", "state": {}},
-        {"object": "builtins:object", "state": {}},
-        {"object": "gssbo.journal.graph:base64.b64decode", "state": {}},
-        {"object": "gssbo.journal.journal:Path", "state": {}},
-        {"named": "gssbo.journal.graph:encode", "fields": [1]},
-        {"named": "gssbo.journal.lock:Lock", "fields": ["no.jsonl"]},
-        {"object": "gssbo.journal.lock:Lock", "state": {"dict": []}},
-        {"object": "gssbo.optimizer:Optimizer", "state": {"dict": []}},
-        {"object": "gssbo.cli.loop:Loop", "state": {"dict": []}},
-        {"named": "gssbo.journal.record:Record", "fields": [1, 2, 3]},
-        {"named": "gssbo.buffer:Buffer", "fields": [3]},
-        {"generator": state_of(np.random.Generator(np.random.MT19937(0))) | {"state": PAST_ITS_TABLE}},
-        {"generator": {"bit_generator": "seed", "entropy": 0, "spawn_key": [], "pool_size": 4}},
-        {"unknown": 1},
-    ],
-    ids=str,
-)
-def test_nothing_else_is_made(written):
-    with pytest.raises((ValueError, AttributeError)):
-        decode(written)
-    assert not os.path.exists("no.jsonl.lock")
-
+from tests.journals import BOX, kinds, run
+from tests.objectives import bowl
 
 # ---- when they are taken, and of use
 
@@ -429,94 +289,7 @@ def test_a_state_that_cannot_be_taken_in_changes_nothing(soon):
     np.testing.assert_array_equal(opt.ask(), other.ask())
 
 
-# ---- compaction
-
-
-@pytest.fixture
-def journal(tmp_path, soon):
-    path = tmp_path / "run.jsonl"
-    with gssbo.Optimizer(BOX, n_init=5, rng=0, journal=path) as opt:
-        run(opt, 46)
-    return path
-
-
-def test_compaction_leaves_the_last_snapshot(journal):
-    entries = [entry for entry in read_journal(journal).entries if entry.kind != "snapshot"]
-    size = journal.stat().st_size
-    with journal.open("ab") as file:
-        file.write(b'{"tell":[[0.5')
-    with pytest.warns(gssbo.exceptions.JournalWarning, match="half a line"):
-        before, after = compact(journal, skip_damaged=True)
-    assert before == size + 13 and after == journal.stat().st_size < size / 2
-    assert kinds(journal).count("snapshot") == 1
-    for ours, theirs in zip(
-        (entry for entry in read_journal(journal).entries if entry.kind != "snapshot"), entries, strict=True
-    ):
-        assert (ours.kind, ours.ids, ours.seconds) == (theirs.kind, theirs.ids, theirs.seconds)
-        assert ours.rows.tobytes() == theirs.rows.tobytes()
-    with gssbo.Optimizer(BOX, n_init=5, rng=0) as whole, gssbo.Optimizer(BOX, n_init=5, rng=0, journal=journal) as opt:
-        run(whole, 46)
-        np.testing.assert_array_equal(opt.ask(), whole.ask())
-    assert os.listdir(journal.parent) == ["run.jsonl"]
-
-
-def test_after_compactions_nothing_is_asked_again(journal, monkeypatch):
-    with gssbo.Optimizer(BOX, n_init=5, rng=0) as whole:
-        run(whole, 46)
-        expected = whole.ask()
-    for _ in range(2):
-        compact(journal)
-    asked = []
-    ask = gssbo.Optimizer._ask
-    with monkeypatch.context() as patch:
-        patch.setattr(gssbo.Optimizer, "_ask", lambda self, n, **given: asked.append(given) or ask(self, n, **given))
-        with gssbo.Optimizer(BOX, n_init=5, rng=0, journal=journal) as opt:
-            assert asked == []
-            np.testing.assert_array_equal(opt.ask(), expected)
-
-
-def test_a_journal_in_use_is_left_alone(journal):
-    with (
-        gssbo.Optimizer(BOX, n_init=5, rng=0, journal=journal),
-        pytest.raises(JournalError, match="is being written by this very process"),
-    ):
-        compact(journal)
-
-
-@pytest.mark.parametrize(("text", "message"), [("", "is empty"), ("{}\n", "no header"), (None, "No such file")])
-def test_what_is_no_journal_is_refused(tmp_path, text, message):
-    path = tmp_path / "run.jsonl"
-    if text is not None:
-        path.write_text(text)
-    with pytest.raises(JournalError, match=message):
-        compact(path)
-    assert sorted(os.listdir(tmp_path)) == ([] if text is None else ["run.jsonl"])
-
-
-def test_a_damaged_journal_is_left_as_it_is(journal):
-    lines = journal.read_text().splitlines(keepends=True)
-    journal.write_text("".join([*lines[:3], "x\n", *lines[3:]]))
-    before = journal.read_bytes()
-    with pytest.raises(JournalError, match="damaged in line 4"):
-        compact(journal)
-    assert journal.read_bytes() == before
-    with pytest.warns(gssbo.exceptions.JournalWarning, match="line 4 is damaged"):
-        compact(journal, skip_damaged=True)
-    assert len(read_journal(journal).entries) == 2 * 46 + 1
-
-
-@pytest.mark.parametrize("step", ["fsync", "replace"])
-def test_a_compaction_that_fails_changes_nothing(journal, monkeypatch, step):
-    before = journal.read_bytes()
-
-    def fail(*_):
-        raise OSError("no space left")
-
-    monkeypatch.setattr(os, step, fail)
-    with pytest.raises(JournalError, match="it is as it was"):
-        compact(journal)
-    monkeypatch.undo()
-    assert journal.read_bytes() == before and os.listdir(journal.parent) == ["run.jsonl"]
+# ---- suggestions that were broken off
 
 
 def broken_off(opt, monkeypatch):

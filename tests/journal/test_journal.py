@@ -1,14 +1,10 @@
-"""The journal's file: what is written, what is read, and who may."""
+"""The journal's file: what is written and what is read."""
 
-import gc
 import json
 import os
 import stat
-import subprocess
-import sys
 import time
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,13 +12,13 @@ import pytest
 import gssbo
 from gssbo.entry import Entry
 from gssbo.exceptions import JournalError, JournalWarning
-from gssbo.journal import Journal, compact, read_journal
+from gssbo.journal import Journal, read_journal
 from gssbo.journal.header import describe_run, space_of
 from gssbo.journal.lines import read_line, write_line
-from gssbo.journal.lock import Lock
 from gssbo.journal.plain import RowCodec
-from gssbo.ledger import Ledger, continue_ledger
+from gssbo.ledger import continue_ledger
 from gssbo.space import Space
+from tests.journals import fresh, ten_rows
 
 MIXED = {
     "rate": gssbo.Real(1e-5, 1.0, log=True),
@@ -33,16 +29,6 @@ MIXED = {
     "fixed": (2.5, 2.5),
 }
 POINT = {"rate": 0.1, "step": 0.7, "n": 2**53 + 1, "act": ("a", 1), "flag": True, "fixed": 2.5}
-
-
-def fresh(path, **options):
-    return gssbo.Optimizer([(0.0, 1.0), (0.0, 1.0)], n_init=3, rng=5, journal=path, **options)
-
-
-def ten_rows(path):
-    with fresh(path) as opt:
-        for k in range(10):
-            opt.tell([k / 10, 0.5], float(k))
 
 
 def test_rows_survive_to_the_bit():
@@ -74,26 +60,6 @@ def test_bad_options_leave_the_journal_free(tmp_path, options):
         gssbo.Optimizer([(0.0, 1.0)], rng=0, journal=path, **options)
     with gssbo.Optimizer([(0.0, 1.0)], rng=0, journal=path) as opt:
         opt.tell([0.5], 1.0)
-
-
-def test_a_link_is_no_other_journal(tmp_path):
-    path, link = tmp_path / "run.jsonl", tmp_path / "link.jsonl"
-    link.symlink_to(path)
-    with gssbo.Optimizer([(0.0, 1.0)], rng=0, journal=path) as opt:
-        opt.tell([0.5], 1.0)
-        locks = {each.name for each in tmp_path.glob("*.lock")}
-        with pytest.raises(JournalError, match="is being written"):
-            gssbo.Optimizer([(0.0, 1.0)], rng=0, journal=link)
-    with gssbo.Optimizer([(0.0, 1.0)], rng=0, journal=link) as opt:  # whichever name another process takes
-        assert {each.name for each in tmp_path.glob("*.lock")} == locks == {"run.jsonl.lock"}
-        opt.tell([0.6], 2.0)
-    path.chmod(0o600)
-    (tmp_path / "run.jsonl.new").write_text("mine")
-    compact(link)
-    assert link.is_symlink() and len(read_journal(path).entries) == 2
-    assert path.stat().st_mode & 0o777 == 0o600
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["link.jsonl", "run.jsonl", "run.jsonl.new"]
-    assert (tmp_path / "run.jsonl.new").read_text() == "mine"
 
 
 @pytest.mark.parametrize("method", ["box", "portfolio"])
@@ -250,7 +216,7 @@ def test_half_a_line_is_left_out_and_written_over(tmp_path):
         path.write_bytes(whole[:cut])
         with pytest.warns(JournalWarning, match="half a line") as record, fresh(path) as opt:
             assert opt.n_told == 9
-        assert len(record) == 1 and record[0].filename == __file__
+        assert len(record) == 1 and record[0].filename == fresh.__code__.co_filename
         assert path.read_bytes() == whole[:cut]  # opening changes nothing
     with pytest.warns(JournalWarning), fresh(path) as opt:
         opt.tell([0.9, 0.5], 9.0)
@@ -304,59 +270,6 @@ def test_what_is_no_journal_is_refused(tmp_path):
         fresh(3.5)
 
 
-def test_one_writer_at_a_time_in_this_process(tmp_path):
-    path = tmp_path / "run.jsonl"
-    with fresh(path) as opt:
-        opt.tell([0.1, 0.1], 1.0)
-        with pytest.raises(JournalError, match="this very process"):
-            fresh(path)
-        assert len(read_journal(path).entries) == 1  # a reader is no writer
-    with fresh(path) as opt:
-        assert opt.n_told == 1
-
-
-def test_one_writer_at_a_time_among_processes(tmp_path):
-    path = tmp_path / "run.jsonl"
-    code = (
-        "import sys, gssbo\n"
-        f"opt = gssbo.Optimizer([(0.0, 1.0)] * 2, n_init=3, rng=5, journal={str(path)!r})\n"
-        "opt.tell([0.1, 0.1], 1.0)\n"
-        "print('ready', flush=True)\n"
-        "sys.stdin.read()\n"
-    )
-    holder = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    try:
-        assert holder.stdout.readline() == "ready\n"
-        with pytest.raises(JournalError, match="another process") as caught:
-            fresh(path)
-        if sys.platform == "linux":
-            assert str(holder.pid) in str(caught.value)
-    finally:
-        holder.kill()
-        holder.communicate()
-    with fresh(path) as opt:  # a lock dies with its process
-        assert opt.n_told == 1
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
-def test_a_forked_copy_does_not_write(tmp_path):
-    path = tmp_path / "run.jsonl"
-    with fresh(path) as opt:
-        opt.tell([0.1, 0.1], 1.0)
-        before = path.read_bytes()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # of forking beside threads
-            child = os.fork()
-        if child == 0:
-            try:
-                opt.tell([0.2, 0.2], 2.0)
-            except JournalError:
-                os._exit(7)
-            os._exit(0)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
-        assert path.read_bytes() == before
-
-
 def test_an_entry_that_cannot_be_written_did_not_happen(tmp_path, monkeypatch):
     path = tmp_path / "run.jsonl"
     with fresh(path) as opt:
@@ -382,139 +295,12 @@ def test_an_entry_that_cannot_be_written_did_not_happen(tmp_path, monkeypatch):
     assert [entry.kind for entry in read_journal(path).entries] == ["tell", "tell"]
 
 
-def test_after_closing_nothing_is_asked_or_told(tmp_path):
-    opt = fresh(tmp_path / "run.jsonl")
-    opt.tell([0.1, 0.1], 1.0)
-    opt.close()
-    opt.close()
-    for call in (opt.ask, lambda: opt.tell([0.2, 0.2], 1.0)):
-        with pytest.raises(JournalError, match="closed"):
-            call()
-    assert (opt.n_told, opt.best_y) == (1, 1.0)
-
-
-def test_a_copy_has_no_journal(tmp_path):
-    import copy
-    import pickle
-
-    path = tmp_path / "run.jsonl"
-    with fresh(path) as opt:
-        opt.tell([0.1, 0.1], 1.0)
-        before = path.read_bytes()
-        for twin in (copy.copy(opt), copy.deepcopy(opt), pickle.loads(pickle.dumps(opt))):
-            twin.tell([0.2, 0.2], 2.0)
-            assert (twin.n_told, opt.n_told) == (2, 1)
-            twin.ask()
-            assert (len(twin.pending), len(opt.pending)) == (1, 0)
-        assert path.read_bytes() == before
-
-
-# On Windows an open file stays where it is.
-@pytest.mark.parametrize("trouble", ["cut"] if sys.platform == "win32" else ["cut", "replaced", "removed", "moved"])
-def test_what_would_be_lost_is_not_told(tmp_path, trouble):
-    path, other = tmp_path / "run.jsonl", tmp_path / "other.jsonl"
-    with fresh(path) as opt:
-        opt.tell([0.1, 0.1], 1.0)
-        opt.tell([0.2, 0.2], 2.0)
-        whole = path.read_bytes()
-        if trouble == "replaced":
-            other.write_bytes(whole)
-            os.replace(other, path)
-        elif trouble == "removed":
-            path.unlink()
-        elif trouble == "moved":
-            path.rename(other)
-        else:
-            os.truncate(path, len(whole) - 30)
-        for _ in range(2):
-            with pytest.raises(JournalError, match="while it was open; the entry is not in it"):
-                opt.tell([0.3, 0.3], 3.0)
-            with pytest.raises(JournalError, match="while it was open; the entry is not in it"):
-                opt.ask()
-        assert (opt.n_told, len(opt.pending)) == (2, 0)
-        if trouble == "cut":
-            path.write_bytes(whole)
-            opt.tell([0.3, 0.3], 3.0)
-        kept = other if trouble == "moved" else path
-    if trouble != "removed":
-        assert len(read_journal(kept).entries) == 2 + (trouble == "cut")
-
-
-def test_a_hard_link_is_no_other_journal(tmp_path):
-    path, other = tmp_path / "run.jsonl", tmp_path / "other.jsonl"
-    with fresh(path) as opt:
-        opt.tell([0.1, 0.1], 1.0)
-        os.link(path, other)
-        with pytest.raises(JournalError, match="by this very process"):
-            fresh(other)
-        if sys.platform != "win32":
-            code = f"import gssbo; gssbo.Optimizer([(0.0, 1.0)] * 2, n_init=3, rng=5, journal={str(other)!r})"
-            got = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-            assert "is being written by another process, under another name" in got.stderr
-        opt.tell([0.2, 0.2], 2.0)
-    with fresh(other) as opt:
-        assert opt.n_told == 2
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["other.jsonl", "run.jsonl"]
-
-
 def test_reading_needs_a_run(tmp_path):
     with pytest.raises(JournalError, match="cannot be read"):
         read_journal(tmp_path / "none.jsonl")
     (tmp_path / "empty.jsonl").touch()
     with pytest.raises(JournalError, match="not begun"):
         read_journal(tmp_path / "empty.jsonl")
-
-
-def test_the_lock_goes_with_its_file(tmp_path):
-    lock = Lock(Path(tmp_path / "a"))
-    assert (tmp_path / "a.lock").exists()
-    lock.release()
-    lock.release()
-    assert not (tmp_path / "a.lock").exists()
-
-
-@pytest.mark.parametrize("when", ["before", "after"])
-def test_ctrl_c_as_a_journal_is_closed_lets_others_have_it(tmp_path, monkeypatch, when):
-    path, close = tmp_path / "run.jsonl", os.close
-    opt = fresh(path)
-    opt.tell([0.5, 0.5], 1.0)
-
-    def interrupted(descriptor):
-        monkeypatch.setattr(os, "close", close)
-        if when == "after":
-            close(descriptor)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(os, "close", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        opt.close()
-    with fresh(path) as other:
-        opt.close()
-        with pytest.raises(JournalError, match="is closed"):
-            opt.tell([0.2, 0.2], 2.0)
-        other.tell([0.3, 0.3], 3.0)
-    assert read_journal(path).entries[-1].y.tolist() == [3.0]
-
-
-def test_a_lock_whose_release_was_interrupted_is_not_released_twice(tmp_path, monkeypatch):
-    path = tmp_path / "run.jsonl"
-    lock = Lock(path)
-
-    def interrupted(self):
-        monkeypatch.undo()
-        unlink(self)
-        raise KeyboardInterrupt
-
-    unlink = Path.unlink
-    monkeypatch.setattr(Path, "unlink", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        lock.release()
-    theirs = Lock(path)
-    lock.release()
-    assert theirs._path.exists()
-    with pytest.raises(JournalError, match="by this very process"):
-        Lock(path)
-    theirs.release()
 
 
 def test_reading_leaves_the_filters_of_warnings_alone(tmp_path, monkeypatch):
@@ -529,37 +315,6 @@ def test_reading_leaves_the_filters_of_warnings_alone(tmp_path, monkeypatch):
         monkeypatch.undo()
     with pytest.warns(JournalWarning, match="half a line"):
         assert len(read_journal(path, skip_damaged=True).entries) == 9
-
-
-def test_a_descriptor_that_was_closed_by_others_is_an_error_of_the_journal(tmp_path):
-    opt = fresh(tmp_path / "run.jsonl")
-    opt.tell([0.5, 0.5], 1.0)
-    os.close(opt._journal._descriptor)
-    with pytest.raises(JournalError, match="the entry is not in it"):
-        opt.tell([0.2, 0.2], 2.0)
-    assert opt.n_told == 1
-    with pytest.raises(OSError):
-        opt.close()
-    with fresh(tmp_path / "run.jsonl") as opt:
-        assert opt.n_told == 1
-
-
-@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
-def test_a_ledger_that_could_not_be_made_lets_go_of_its_journal(tmp_path, monkeypatch, error):
-    path = tmp_path / "run.jsonl"
-    ten_rows(path)
-
-    def interrupted(*arguments):
-        raise error
-
-    with monkeypatch.context() as patch, pytest.raises(error):
-        patch.setattr(Ledger, "_book", interrupted)
-        continue_ledger(path)
-    with monkeypatch.context() as patch, pytest.raises(error):
-        patch.setattr("gssbo.resume.make_generator", interrupted)
-        fresh(path)
-    with continue_ledger(path) as ledger:
-        assert ledger.n_told == 10
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, TimeoutError])
@@ -593,18 +348,6 @@ def test_a_new_journal_has_its_name_on_the_disk(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "fsync", watched)
     ten_rows(tmp_path / "run.jsonl")
     assert synced == [False, True] + [False] * 9
-
-
-def test_a_journal_that_nobody_holds_is_closed(tmp_path):
-    path = tmp_path / "run.jsonl"
-    opt = fresh(path)
-    opt.tell([0.1, 0.2], 1.0)
-    with pytest.raises(JournalError, match="is being written by this very process"):
-        fresh(path)
-    del opt
-    gc.collect()
-    with fresh(path) as opt:
-        assert opt.n_told == 1
 
 
 def test_a_process_may_go_to_another_folder(tmp_path, monkeypatch):

@@ -1,8 +1,5 @@
 """What may be told, in which forms, and that a bad tell leaves no trace."""
 
-import copy
-import pickle
-import threading
 from decimal import Decimal
 
 import numpy as np
@@ -10,12 +7,9 @@ import pytest
 
 from gssbo import GaussianProcess, Optimizer
 from gssbo.ledger import Ledger, read_ledger
-from gssbo.pending import Pending, Suggestion
-from gssbo.resume import set_states, states_of
+from gssbo.pending import Suggestion
 from gssbo.space import Space
-
-MIXED = {"n": range(10), "x": (0.0, 1.0), "c": ["u", "v"]}
-POINT = {"n": 3, "x": 0.5, "c": "v"}
+from tests.ledgers import MIXED, POINT, asked, books
 
 
 class Series:
@@ -31,15 +25,6 @@ class Series:
 
     def __array__(self, dtype=None, copy=None):
         return np.array(self._items, dtype=object if dtype is None else dtype)
-
-
-def asked(bounds=MIXED, n=4):
-    opt = Optimizer(bounds, n_init=6, rng=0)
-    return opt, opt.ask(n, ids=True)
-
-
-def books(opt):
-    return opt.X if isinstance(opt.X, list) else opt.X.tolist(), opt.y.tolist(), opt.pending, opt.n_failed
 
 
 # ---- forms
@@ -275,76 +260,7 @@ def test_only_pending_suggestions_are_forgotten(what):
     assert books(opt) == before
 
 
-# ---- points to be suggested first, and observations made before
-
-
-def test_what_is_enqueued_is_suggested_first_and_in_order():
-    first = [POINT, {**POINT, "n": 4}, {**POINT, "c": "u"}]
-    opt, twin = (Optimizer(MIXED, n_init=3, rng=0) for _ in range(2))
-    opt.enqueue(first[:2])
-    opt.enqueue(first[2])
-    assert opt.queue == first and opt.pending == []
-    suggestions = [*opt.ask(2, ids=True), *opt.ask(2, ids=True)]
-    assert [s.x for s in suggestions[:3]] == first and opt.queue == []
-    assert [s.id for s in suggestions] == [0, 1, 2, 3] and opt.pending == suggestions
-    assert suggestions[3].x == twin.ask()  # then the design, from its beginning
-    assert opt.n_suggested == 0
-    opt.tell(suggestions[1], 2.0)
-    assert opt.n_told == 1 and opt.n_prior == 0
-
-
-def test_points_of_the_queue_are_taken_as_they_are():
-    opt = Optimizer([range(2)], rng=0)
-    opt.tell([[0], [1]], [1.0, 2.0])
-    opt.enqueue([[1], [1]])
-    assert opt.ask(5) == [[1], [1]]
-    with pytest.raises(ValueError, match=r"^x must lie within bounds, got 2 "):
-        opt.enqueue([2])
-
-
-def test_a_model_sees_the_queue_only_when_it_is_asked_for():
-    opt, twin = (Optimizer([(0.0, 1.0)], n_init=3, n_candidates=100, rng=0) for _ in range(2))
-    for each in (opt, twin):
-        each.tell([[0.1], [0.5], [0.8]], [3.0, 1.0, 2.0])
-    opt.enqueue(0.25)
-    opt.forget(opt.ask())
-    assert opt.ask().tolist() == twin.ask().tolist()
-    assert (opt.n_suggested, twin.n_suggested) == (1, 1)
-
-
-def test_prior_observations_are_told_apart_by_their_number():
-    opt = Optimizer([(0.0, 1.0)], rng=0)
-    opt.tell_prior([[0.1], [0.2]], [1.0, np.nan], noise_std=0.5)
-    opt.tell(opt.ask(), 0.5)
-    opt.tell_prior(0.9, 0.25)
-    assert (opt.n_told, opt.n_prior, opt.n_failed, opt.best_y, opt.best_index) == (4, 3, 1, 0.25, 3)
-    with pytest.raises(ValueError, match=r"^b must have 2 entries, got 1"):
-        opt.tell_prior([[0.1], [0.2]], [1.0], names=("a", "b"))
-    assert opt.n_prior == 3
-
-
-# ---- announced by others
-
-
-def test_announced_points_are_pending_like_our_own():
-    opt, _ = asked(n=2)
-    others = opt.announce([POINT, {**POINT, "n": 4}])
-    assert [each.id for each in others] == [2, 3]
-    assert opt.announce({**POINT, "n": 5}) == Suggestion(4, {**POINT, "n": 5})
-    assert opt.pending[2:] == [*others, Suggestion(4, {**POINT, "n": 5})]
-    opt.tell(others[1], 0.5)
-    opt.tell(POINT, 0.25)  # by its values
-    assert [each.id for each in opt.pending] == [0, 1, 4]
-    before = books(opt)
-    with pytest.raises(ValueError, match="x must lie within bounds, got 10 for parameter 'n'"):
-        opt.announce([POINT, {**POINT, "n": 10}])
-    assert books(opt) == before
-
-
-def test_announced_points_are_not_suggested():
-    opt = Optimizer({"n": range(4)}, n_init=2, rng=0)
-    opt.announce([{"n": 0}, {"n": 3}])
-    assert sorted(point["n"] for point in opt.ask(2)) == [1, 2]
+# ---- numbers of suggestions
 
 
 def test_no_ids_are_of_no_suggestion():
@@ -360,22 +276,6 @@ def test_what_is_forgotten_may_be_told_by_its_id():
     opt.forget(id=1)
     opt.tell(id=1, y=3.0)
     assert [suggestions[1].x] == opt.X and [each.id for each in opt.pending] == [0, 2, 3]
-
-
-def test_what_was_known_before_does_not_age_suggestions():
-    opt = Optimizer([(0.0, 1.0)], rng=0)
-    opt.ask(3)
-    opt.tell_prior(np.linspace(0.0, 1.0, 2000)[:, None], np.zeros(2000))
-    assert len(opt.pending) == 3
-    opt.tell(np.linspace(0.0, 0.9, 1001)[:, None], np.zeros(1001))
-    assert not opt.pending
-
-
-def test_equal_rows_answer_suggestions_in_turn():
-    opt = Optimizer([(0.0, 1.0)], rng=0)
-    opt.announce([[0.5], [0.5], [0.5]])
-    opt.tell([[0.5], [0.5]], [1.0, 2.0])
-    assert [each.id for each in opt.pending] == [2]
 
 
 def test_another_point_under_an_id_that_is_told_is_no_retry():
@@ -440,35 +340,6 @@ def test_a_point_and_an_id_of_different_suggestions_are_refused():
     opt.tell(first, 1.0, id=first.id)
 
 
-@pytest.mark.parametrize("made", [copy.deepcopy, copy.copy, lambda opt: pickle.loads(pickle.dumps(opt))])
-def test_a_copy_is_of_one_moment_while_others_tell(made):
-    """Telling is done while the copy is made, by a thread that waits for it to begin."""
-    opt = Optimizer([(0.0, 1.0)], rng=0)
-    opt.tell([[0.25], [0.5]], [1.0, 2.0])
-    teller = threading.Thread(target=lambda: opt.tell([0.75], 3.0))
-
-    class Interrupts:  # someone else's turn comes in the middle of the copy
-        def __deepcopy__(self, memo):
-            if not teller.ident:
-                teller.start()
-                teller.join(0.2)
-            return None
-
-    opt.__dict__ = {"_first": Interrupts(), **vars(opt)}
-    twin = made(opt)
-    teller.join()
-    assert (twin.n_told, opt.n_told) == (2, 3)
-    twin.tell([0.1], 4.0)
-    assert opt.n_told == 3 and twin.space is not opt.space
-
-
-def test_what_is_shared_with_a_copy_stays_shared():
-    opt = Optimizer([(0.0, 1.0)], rng=0)
-    twin, space = copy.deepcopy((opt, opt.space))
-    assert twin.space is space
-    assert copy.deepcopy([opt, opt])[0].n_told == 0
-
-
 def test_noise_told_again_is_as_it_was():
     opt, _ = asked()
     opt.tell(id=[0, 1], y=[1.0, 2.0], noise_std=[0.5, 0.0])
@@ -483,95 +354,6 @@ def test_noise_told_again_is_as_it_was():
     with pytest.raises(ValueError, match=r"^noise_std must be that told before for suggestion 0, 0.0, got 0.1"):
         opt.tell(id=[0, 1], y=[1.0, 2.0], noise_std=0.1)
     assert opt.n_told == 1
-
-
-@pytest.mark.parametrize("maximize", [False, True])
-def test_what_is_better_is_settled_at_the_beginning(maximize):
-    opt = Optimizer([(0.0, 1.0)], maximize=maximize)
-    assert opt.maximize is maximize
-    with pytest.raises(AttributeError, match="maximize"):
-        opt.maximize = not maximize
-    assert copy.deepcopy(opt).maximize is pickle.loads(pickle.dumps(opt)).maximize is maximize
-
-
-@pytest.mark.parametrize("times", [1, 2, 5])
-@pytest.mark.parametrize(
-    ("step", "call"),
-    [
-        ("add", lambda opt: opt.announce([[0.1], [0.2], [0.3]])),
-        ("forget", lambda opt: opt.forget()),
-        ("settle", lambda opt: opt.tell(id=[0, 1], y=[1.0, 2.0])),
-    ],
-)
-@pytest.mark.parametrize("copied", [False, True])
-@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, TimeoutError])
-def test_what_a_signal_interrupts_is_completed(monkeypatch, step, call, times, copied, error):
-    """At once, or with the next call where another one comes; what its handler raises makes no difference."""
-    calm, hit = (Optimizer([(0.0, 1.0)], n_init=9, rng=0) for _ in range(2))
-    for opt in (calm, hit):
-        opt.ask(3)
-    call(calm)
-    original, left = getattr(Pending, step), [times]
-
-    def interrupted(*arguments, **options):
-        found = original(*arguments, **options)
-        left[0] -= 1
-        if left[0] >= 0:
-            raise error
-        return found
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Pending, step, interrupted)
-        with pytest.raises(error):
-            call(hit)
-    if copied:
-        hit = copy.deepcopy(hit)
-    for opt in (calm, hit):
-        opt.tell([0.5], 1.0)
-    assert books(calm) == books(hit)
-    assert calm.ask(ids=True) == hit.ask(ids=True)
-
-
-@pytest.mark.parametrize("times", [1, 2])
-def test_all_generators_are_reseeded_or_none(monkeypatch, times):
-    calm, hit = (Optimizer([(0.0, 1.0)] * 2, n_init=3, rng=0) for _ in range(2))
-    left = [times]
-
-    class Interrupting:
-        def __init__(self, generator):
-            self.bit_generator = self
-            self._generator = generator
-
-        def __setattr__(self, name, value):
-            if name == "state":
-                left[0] -= 1
-                if left[0] >= 0:
-                    raise KeyboardInterrupt
-                self._generator.bit_generator.state = value
-            else:
-                super().__setattr__(name, value)
-
-    calm.reseed(1)
-    design, *others = hit._generators
-    with monkeypatch.context() as patch:
-        fake = Interrupting(others[0])
-        patch.setattr("gssbo.optimizer.set_states", lambda _, states: set_states([design, fake, *others[1:]], states))
-        with pytest.raises(KeyboardInterrupt):
-            hit.reseed(1)
-        for opt in (calm, hit):
-            opt.tell([0.5, 0.5], 1.0)
-    assert states_of(calm._generators) == states_of(hit._generators)
-
-
-def test_the_queue_is_not_copied():
-    opt = Optimizer([(0.0, 1.0)], n_init=3, rng=0)
-    queue = opt._pending.queue
-    for k in range(50):
-        opt.enqueue([k / 50])
-    for _ in range(5):
-        opt.ask()
-    assert opt._pending.queue is queue and len(queue) == 45  # added to and taken from, not copied
-    assert opt.queue[0].tolist() == [0.1]
 
 
 def test_the_books_are_not_gone_through_for_each_suggestion():
@@ -593,30 +375,3 @@ def test_the_books_are_not_gone_through_for_each_suggestion():
     ledger.tell(np.full((1001, 1), 0.5), np.zeros(1001))
     assert len(ledger.pending) == 0 and books.n_asked == 1101
     assert len(passes) <= 2  # one look for what was overtaken, one at what is pending
-
-
-def test_what_an_interrupted_ask_took_from_the_queue_is_put_back(monkeypatch):
-    opt = Optimizer([(0.0, 1.0)], n_init=3, rng=0)
-    opt.enqueue([[0.1], [0.2], [0.3], [0.4]])
-    add, asked = Pending.add, []
-
-    def interrupted(self, *arguments):
-        asked.append(add(self, *arguments))
-        if len(asked) == 2:
-            raise KeyboardInterrupt
-        return asked[-1]
-
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(Pending, "add", interrupted)
-        opt.ask(3)
-    assert np.ravel(opt.queue).tolist() == [0.1, 0.2, 0.3, 0.4] and opt.pending == []
-
-
-def test_evaluations_are_told_from_what_was_observed_before():
-    ledger = Ledger(Space([(0.0, 1.0)]))
-    is_prior = [True, True, False, False, True, False, True, True, True, False]
-    for k, prior in enumerate(is_prior):
-        (ledger.tell_prior if prior else ledger.tell)([[0.1 * k]], [1.0])
-    assert ledger.n_prior == sum(is_prior)
-    for first in range(11):
-        assert ledger.n_evaluated(first) == len(is_prior[first:]) - sum(is_prior[first:])

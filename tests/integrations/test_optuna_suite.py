@@ -5,22 +5,17 @@ from functools import partial
 import pytest
 
 optuna = pytest.importorskip("optuna")
+
 suite = pytest.importorskip("optuna.testing.pytest_samplers")  # older releases have none
 
 from gssbo.integrations.optuna import GSSBOSampler  # noqa: E402
+
+pytestmark = pytest.mark.usefixtures("quiet")
 
 SETTINGS = {
     "box": {"method": "box"},
     "portfolio": {"method": "portfolio", "group": True},
 }
-
-
-@pytest.fixture(autouse=True)
-def quiet():
-    before = optuna.logging.get_verbosity()
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    yield
-    optuna.logging.set_verbosity(before)
 
 
 @pytest.mark.parametrize("setting", SETTINGS)

@@ -1,3 +1,5 @@
+"""Searches of scikit-learn by `GSSBOSearchCV`."""
+
 import pickle
 import warnings
 
@@ -7,12 +9,9 @@ import pytest
 sklearn = pytest.importorskip("sklearn")
 
 import joblib  # noqa: E402
-from scipy import stats  # noqa: E402
 from sklearn.base import BaseEstimator, ClassifierMixin, clone  # noqa: E402
-from sklearn.datasets import load_iris, make_classification, make_regression  # noqa: E402
-from sklearn.exceptions import FitFailedWarning, NotFittedError  # noqa: E402
-from sklearn.gaussian_process import GaussianProcessRegressor as Reference  # noqa: E402
-from sklearn.gaussian_process.kernels import ConstantKernel, Matern  # noqa: E402
+from sklearn.datasets import make_classification, make_regression  # noqa: E402
+from sklearn.exceptions import FitFailedWarning  # noqa: E402
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier  # noqa: E402
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_score  # noqa: E402
 from sklearn.naive_bayes import GaussianNB  # noqa: E402
@@ -21,18 +20,10 @@ from sklearn.preprocessing import StandardScaler  # noqa: E402
 from sklearn.svm import SVC  # noqa: E402
 from sklearn.utils.estimator_checks import check_estimator  # noqa: E402
 
-import gssbo  # noqa: E402
 from gssbo.integrations.sklearn import GaussianProcessRegressor, GSSBOSearchCV  # noqa: E402
-from gssbo.integrations.sklearn.candidate_space import CandidateSpace  # noqa: E402
+from tests.searches import IRIS, QUICK, search  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("single_thread")
-
-QUICK = {"n_init": 4, "threads": 1}
-IRIS = load_iris(return_X_y=True)
-
-
-def search(estimator, space, **options):
-    return GSSBOSearchCV(estimator, space, **({"optimizer_options": QUICK, "random_state": 0, "n_iter": 8} | options))
 
 
 # ---- scikit-learn's own checks
@@ -57,122 +48,6 @@ def test_scikit_learns_checks_pass(estimator, known):
     done = check_estimator(estimator, on_skip=None, expected_failed_checks=known)  # raises at the first that fails
     assert sum(check["status"] == "passed" for check in done) > 40
     assert {check["check_name"] for check in done if check["status"] == "xfail"} == set(known)
-
-
-# ---- candidates
-
-
-def test_spellings_of_a_space():
-    space = CandidateSpace(
-        {
-            "a": (0.5, 2),
-            "b": (1, 5),
-            "c": (1e-3, 1.0, "log-uniform"),
-            "d": [1, 5],
-            "e": np.array([0.5, 1.5]),
-            "f": range(2, 9, 2),
-            "g": stats.uniform(1.0, 2.0),
-            "h": stats.loguniform(1e-4, 10.0),
-            "i": stats.randint(3, 7),
-            "j": gssbo.Integer(1, 9, log=True),
-            "k": ("u", "v"),
-            "l": stats.reciprocal(1.0, 4.0),
-            "m": (2, 32, "log-uniform"),
-            "n": [2, 32, "uniform"],
-            "o": [1e-3, 1, "log-uniform"],
-            "p": (True, False),
-            "q": bool,
-            "r": (1, 2, 3),
-            "s": (1, 9, int),
-        }
-    )
-    assert [space.values({"r": code})["r"] for code in range(3)] == [1, 2, 3]
-    assert space.parameters == {
-        "a": gssbo.Real(0.5, 2.0),
-        "b": gssbo.Integer(1, 5),
-        "c": gssbo.Real(1e-3, 1.0, log=True),
-        "d": gssbo.Categorical([0, 1]),
-        "e": gssbo.Categorical([0, 1]),
-        "f": gssbo.Integer(2, 8, step=2),
-        "g": gssbo.Real(1.0, 3.0),
-        "h": gssbo.Real(1e-4, 10.0, log=True),
-        "i": gssbo.Integer(3, 6),
-        "j": gssbo.Integer(1, 9, log=True),
-        "k": gssbo.Categorical(["u", "v"]),
-        "l": gssbo.Real(1.0, 4.0, log=True),
-        "m": gssbo.Integer(2, 32, log=True),
-        "n": gssbo.Integer(2, 32),
-        "o": gssbo.Real(1e-3, 1.0, log=True),
-        "p": gssbo.Categorical([True, False]),
-        "q": gssbo.Categorical([False, True]),
-        "r": gssbo.Categorical([0, 1, 2]),
-        "s": gssbo.Integer(1, 9),
-    }
-    chosen = space.values(dict.fromkeys(space.parameters, 1))
-    assert (chosen["d"], chosen["e"], chosen["b"]) == (5, 1.5, 1)
-    assert type(chosen["e"]) is float
-
-
-def test_distributions_are_searched_in_their_quantiles():
-    """Against the inverses of their distribution functions in closed form."""
-    inverses = {
-        "expon": (stats.expon(scale=2.0), lambda u: -2.0 * np.log1p(-u)),
-        "logistic": (stats.logistic(1.0, 3.0), lambda u: 1.0 + 3.0 * np.log(u / (1.0 - u))),
-        "cauchy": (stats.cauchy(), lambda u: np.tan(np.pi * (u - 0.5))),
-        "shifted": (stats.loguniform(1, 10, loc=5), lambda u: 5.0 + 10.0**u),
-        "power": (stats.powerlaw(3.0), lambda u: u ** (1.0 / 3.0)),
-    }
-    space = CandidateSpace({name: frozen for name, (frozen, _) in inverses.items()})
-    assert set(space.parameters.values()) == {gssbo.Real(0.001, 0.999)}
-    for share in [0.001, 0.2, 0.5, 0.999]:
-        values = space.values(dict.fromkeys(inverses, share))
-        for name, (_, inverse) in inverses.items():
-            assert values[name] == pytest.approx(inverse(share), rel=1e-9)
-            assert type(values[name]) is float
-    found = search(Ridge(), {"alpha": stats.gamma(2.0, scale=0.5)}, cv=2).fit(*IRIS)
-    shares = [point["alpha"] for point in found.optimizer_.X]
-    assert list(found.cv_results_["param_alpha"]) == [stats.gamma(2.0, scale=0.5).ppf(share) for share in shares]
-
-
-def test_choices_may_be_anything_and_come_as_they_are():
-    weights, scaler = np.array([1.0, 2.0]), StandardScaler()
-    space = CandidateSpace({"w": [None, weights, {1: 2.0}, float("nan")], "s": [scaler, "passthrough"]})
-    assert space.values({"w": 1, "s": 0})["w"] is weights
-    assert space.values({"w": 1, "s": 0})["s"] is scaler
-
-
-def test_texts_are_categories_by_name():
-    space = CandidateSpace({"kernel": np.array(["rbf", "poly"]), "weight": [None, "balanced"], "twice": ["a", "a"]})
-    assert [space.parameters[name].values for name in space.parameters] == [("rbf", "poly"), (None, "balanced"), (0, 1)]
-    point = {"kernel": "poly", "weight": None, "twice": 1}
-    assert space.values(point) == {"kernel": "poly", "weight": None, "twice": "a"}
-
-
-@pytest.mark.parametrize(
-    ("space", "message"),
-    [
-        (
-            {"C": stats.poisson(3)},
-            r"param_distributions\['C'\] must be .* the distribution 'poisson' is discrete: give",
-        ),
-        ({"C": stats.norm(0.0, -1.0)}, "the distribution 'norm' is none of one number, with parameters in range"),
-        ({"C": stats.norm([0.0, 1.0], 1.0)}, "the distribution 'norm' is none of one number"),
-        ({"C": stats.uniform([0.0, 1.0], 1.0)}, "the distribution 'uniform' is none of one number"),
-        ({"C": 3.0}, "it is none of these"),
-        ({"C": (2.0, 1.0)}, "low <= high"),
-        (
-            {"C": (1e-5, 0.1, "log_uniform")},
-            r"with 'uniform' or 'log-uniform' behind it at most or as Real\(..., log=True\)",
-        ),
-        ({"C": ("1e-5", 0.1)}, "must be a range of numbers"),
-        ({"C": []}, "values must not be empty"),
-        ({}, "must be a dict of at least one parameter, got {}"),
-        ([{"C": [1]}], "must be a dict of .*; for each of several dicts make a search of its own"),
-    ],
-)
-def test_a_wrong_space_is_named(space, message):
-    with pytest.raises(ValueError, match=message):
-        CandidateSpace(space)
 
 
 # ---- the search
@@ -483,214 +358,6 @@ def test_search_is_cloned_pickled_and_nested():
 def test_wrong_options_are_named(options, message):
     with pytest.raises(ValueError, match=message):
         search(Ridge(), {"alpha": (0.0, 1.0)}, **options).fit(*IRIS)
-
-
-# ---- the regressor
-
-
-def waves(n, seed=0):
-    X = np.random.default_rng(seed).random((n, 2))
-    return X, np.sin(6.0 * X[:, 0]) + X[:, 1] ** 2
-
-
-def test_regressor_is_the_gaussian_process():
-    X, y = waves(60)
-    ours = GaussianProcessRegressor("matern32", n_restarts=1, random_state=4).fit(X, y)
-    gp = gssbo.GaussianProcess("matern32", n_restarts=1, rng=4).fit(X, y)
-    points, _ = waves(20, seed=1)
-    for options in [{"return_std": True}, {"return_cov": True}]:
-        for one, other in zip(ours.predict(points, **options), gp.predict(points, **options), strict=True):
-            assert np.array_equal(one, other)
-    assert np.array_equal(ours.sample_y(points, 3, random_state=5), gp.sample_y(points, 3, rng=5))
-    assert ours.retained_.tolist() == list(range(60))
-
-
-def test_regressor_agrees_with_scikit_learns_at_the_same_hyperparameters():
-    X, y = waves(50)
-    ours = GaussianProcessRegressor(
-        lengthscale=[0.3, 0.8], variance=1.5, noise=0.02, fit_hyperparameters=False, normalize_y=False
-    ).fit(X, y)
-    theirs = Reference(ConstantKernel(1.5) * Matern([0.3, 0.8], nu=2.5), alpha=0.02, optimizer=None).fit(X, y)
-    points, _ = waves(20, seed=1)
-    for options in [{"return_std": True}, {"return_cov": True}]:
-        for one, other in zip(ours.predict(points, **options), theirs.predict(points, **options), strict=True):
-            assert np.allclose(one, other, rtol=0.0, atol=1e-9)
-    assert ours.score(points, waves(20, seed=1)[1]) == pytest.approx(theirs.score(points, waves(20, seed=1)[1]))
-
-
-def test_many_observations_are_fitted_on_what_the_rule_retains():
-    X, y = waves(3000)
-    model = GaussianProcessRegressor(subset_size=80, random_state=0).fit(X, y)
-    assert len(model.retained_) == 80 == len(model.gp_.X_train_)
-    assert np.array_equal(model.gp_.X_train_, X[model.retained_])
-    assert (np.diff(model.retained_) > 0).all()
-    rng = np.random.default_rng(0)
-    gp = gssbo.GaussianProcess(normalize_y=False, rng=rng)
-    first = np.sort(rng.permutation(3000)[:80])
-    z = (y - y.mean()) / y.std()
-    kept = np.sort(gssbo.select_subset(gp.fit(X[first], z[first]), X, 80, y=z, rule="residual"))
-    assert np.array_equal(model.retained_, kept)
-    np.testing.assert_allclose(model.gp_.theta_, gp.theta_, rtol=1e-5)
-    fixed = gssbo.GaussianProcess(
-        lengthscale=gp.lengthscale_,
-        variance=gp.variance_,
-        noise=gp.noise_,
-        fit_hyperparameters=False,
-        normalize_y=False,
-    )
-    _, std = fixed.fit(X[kept], z[kept]).predict(X[:9], return_std=True)
-    exact = GaussianProcessRegressor(subset_size=80, posterior="exact", random_state=0).fit(X, y)
-    assert exact.projection_ is None
-    assert np.array_equal(exact.retained_, kept)
-    np.testing.assert_allclose(exact.predict(X[:9], return_std=True)[1], y.std() * std, rtol=1e-4)
-    points, values = waves(500, seed=1)
-    assert 1.0 - model.score(points, values) < 1e-5
-    random = GaussianProcessRegressor(subset_size=80, rule="random", random_state=0).fit(X, y)
-    assert model.score(points, values) > random.score(points, values)
-
-
-def test_noise_is_no_reason_to_go_without_the_residual_rule():
-    """Its subset holds the largest errors: hyperparameters fitted to it once more were worse than a random subset's."""
-    X, y = waves(3000)
-    noisy = y + 0.3 * np.random.default_rng(5).standard_normal(3000)
-    points, values = waves(500, seed=1)
-    errors = {}
-    for rule in ("residual", "random"):
-        settings = {"subset_size": 100, "rule": rule, "posterior": "exact"}
-        models = [GaussianProcessRegressor(**settings, random_state=s).fit(X, noisy) for s in range(3)]
-        errors[rule] = np.mean([np.sqrt(np.mean((model.predict(points) - values) ** 2)) for model in models])
-    assert errors["residual"] < 0.8 * errors["random"]
-
-
-@pytest.mark.parametrize("noise", [0.1, 1.0])
-def test_all_observations_are_learnt_from(noise):
-    X, y = waves(3000)
-    noisy = y + noise * np.random.default_rng(5).standard_normal(3000)
-    points, values = waves(2000, seed=1)
-    errors, within = {}, {}
-    for posterior in ("projected", "exact"):
-        model = GaussianProcessRegressor(subset_size=100, posterior=posterior, random_state=0).fit(X, noisy)
-        mean, std = model.predict(points, return_std=True)
-        errors[posterior] = np.sqrt(np.mean((mean - values) ** 2))
-        within[posterior] = np.mean(np.abs(values - mean) < 1.96 * std)
-    assert errors["projected"] < 0.6 * errors["exact"]
-    assert within["projected"] > 0.8
-
-
-def test_what_is_projected_has_covariances_and_draws():
-    X, y = waves(400)
-    model = GaussianProcessRegressor(subset_size=50, random_state=0).fit(X, 7.0 * y - 40.0)
-    points = waves(8, seed=1)[0]
-    mean, std = model.predict(points, return_std=True)
-    again, covariance = model.predict(points, return_cov=True)
-    assert np.array_equal(mean, again)
-    np.testing.assert_allclose(np.diag(covariance), std**2, rtol=1e-6, atol=1e-10)
-    draws = model.sample_y(points, 4000, random_state=0)
-    assert draws.shape == (8, 4000)
-    np.testing.assert_allclose(draws.mean(axis=1), mean, atol=5.0 * std.max() / np.sqrt(4000) + 1e-6)
-    np.testing.assert_allclose(draws.std(axis=1), std, rtol=0.1, atol=1e-3)
-    with pytest.raises(ValueError, match="at most one of return_std and return_cov"):
-        model.predict(points, return_std=True, return_cov=True)
-    with pytest.raises(ValueError, match="n_samples must be at least 1"):
-        model.sample_y(points, 0)
-
-
-def test_the_noise_of_a_new_observation_can_be_included():
-    X, y = waves(300)
-    noisy = 10.0 * y + 2.0 * np.random.default_rng(5).standard_normal(300)
-    model = GaussianProcessRegressor(random_state=0).fit(X, noisy)
-    assert model.noise_std_ == pytest.approx(2.0, rel=0.1)
-    mean, std = model.predict(X[:20], return_std=True)
-    wide_mean, wide = model.predict(X[:20], return_std=True, include_noise=True)
-    assert np.array_equal(mean, wide_mean)
-    np.testing.assert_allclose(wide, np.sqrt(std**2 + model.noise_std_**2))
-    _, covariance = model.predict(X[:20], return_cov=True)
-    _, wide_covariance = model.predict(X[:20], return_cov=True, include_noise=True)
-    np.testing.assert_allclose(wide_covariance - covariance, model.noise_std_**2 * np.eye(20), atol=1e-9)
-    assert np.array_equal(model.predict(X[:20], include_noise=True), mean)
-    points, values = waves(2000, seed=1)
-    new = 10.0 * values + 2.0 * np.random.default_rng(6).standard_normal(2000)
-    mean, wide = model.predict(points, return_std=True, include_noise=True)
-    assert np.mean(np.abs(new - mean) < 1.96 * wide) == pytest.approx(0.95, abs=0.02)
-    with pytest.raises(ValueError, match="include_noise must be"):
-        model.predict(X, return_std=True, include_noise="yes")
-
-
-def test_regressor_in_a_pipeline_and_a_grid_search():
-    X, y = waves(60)
-    pipeline = make_pipeline(StandardScaler(), GaussianProcessRegressor(random_state=0))
-    grid = GridSearchCV(pipeline, {"gaussianprocessregressor__kernel": ["matern32", "rbf"]}, cv=3).fit(X * 100.0, y)
-    assert grid.best_params_ == {"gaussianprocessregressor__kernel": "rbf"}
-    assert grid.best_score_ > 0.999
-    _, std = grid.best_estimator_.predict(X * 100.0, return_std=True)
-    assert std.shape == (60,)
-
-
-def test_regressor_says_what_is_wrong():
-    X, y = waves(10)
-    with pytest.raises(ValueError, match="kernel must be one of"):
-        GaussianProcessRegressor("linear").fit(X, y)
-    with pytest.raises(ValueError, match="rule must be one of"):
-        GaussianProcessRegressor(rule="best").fit(X, y)
-    with pytest.raises(ValueError, match="posterior must be one of"):
-        GaussianProcessRegressor(posterior="best").fit(X, y)
-    with pytest.raises(ValueError, match="subset_size must be at least 2, got 1"):
-        GaussianProcessRegressor(subset_size=1).fit(X, y)
-    with pytest.raises(NotFittedError):
-        GaussianProcessRegressor().predict(X)
-    with pytest.raises(NotFittedError):
-        GaussianProcessRegressor().sample_y(X)
-
-
-# ---- ends that are whole numbers, fits that are refused
-
-
-@pytest.mark.parametrize(
-    ("frozen", "low", "high"),
-    [
-        (stats.randint(2**53 + 1, 2**53 + 4), 2**53 + 1, 2**53 + 3),
-        (stats.randint(2**60 + 1, 2**60 + 3), 2**60 + 1, 2**60 + 2),
-        (stats.randint(0, 5, loc=3), 3, 7),
-        (stats.randint(0, 5, -2), -2, 2),
-        (stats.randint(low=1.0, high=4.0), 1, 3),
-    ],
-)
-def test_the_ends_of_whole_numbers_are_those_of_the_distribution(frozen, low, high):
-    assert CandidateSpace({"n": frozen}).parameters == {"n": gssbo.Integer(low, high)}
-
-
-@pytest.mark.parametrize(
-    "frozen", [stats.randint(0, 5, loc=0.5), stats.randint(0.5, 5.5), stats.randint(0, np.inf), stats.randint(5, 5)]
-)
-def test_a_randint_of_other_numbers_is_refused(frozen):
-    with pytest.raises(ValueError, match=r"^param_distributions\['n'\] must be .*(whole numbers|low <= high)"):
-        CandidateSpace({"n": frozen})
-
-
-@pytest.mark.parametrize(
-    ("change", "X", "y", "message"),
-    [
-        ({"rule": "best"}, None, None, "^rule must be"),
-        ({"threads": 0}, None, None, "^threads must be"),
-        ({"normalize_y": "no"}, None, None, "^normalize_y must be"),
-        ({"random_state": "x"}, None, None, "random_state"),
-        ({"lengthscale": [1.0, 2.0, 3.0]}, None, None, "^lengthscale must be"),
-        ({}, [[1.0], [np.nan]], [1.0, 2.0], "X contains NaN"),
-        ({}, [[1.0], [2.0]], ["a", "b"], "^y must be an array of real numbers"),
-        ({}, [[1.0], [2.0]], np.array(["a", 1.0], dtype=object), "^y must be an array of real numbers"),
-        ({}, [[1.0], [2.0]], np.array([0, 1], dtype="M8[s]"), "^y must be an array of real numbers"),
-    ],
-)
-def test_a_fit_that_is_refused_leaves_the_fitted_model(change, X, y, message):
-    inputs, values = waves(30)
-    model = GaussianProcessRegressor(random_state=0).fit(inputs, values)
-    before, noted = model.predict(inputs[:5]), set(vars(model))
-    model.set_params(**change)
-    others = np.random.default_rng(0).random((8, 7)) if X is None else X
-    with pytest.raises(ValueError, match=message):
-        model.fit(others, np.arange(8.0) if y is None else y)
-    np.testing.assert_array_equal(model.predict(inputs[:5]), before)
-    assert set(vars(model)) == noted
 
 
 @pytest.mark.filterwarnings("ignore:One or more of the test scores:UserWarning")

@@ -7,20 +7,14 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteKernel
+from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
 
 import gssbo._mle
 from gssbo import GaussianProcess
 from gssbo import reference as ref
 from gssbo.responses import standardize
 from tests.gaussian_processes import NAMES, data, fixed, same, setting, state
-
-SKLEARN = {
-    "matern52": lambda scales: Matern(scales, nu=2.5),
-    "matern32": lambda scales: Matern(scales, nu=1.5),
-    "rbf": lambda scales: RBF(scales),
-}
-
+from tests.oracles import SKLEARN
 
 # ---- against scikit-learn
 

@@ -1,0 +1,35 @@
+"""What the oracle is held against: scikit-learn's models, and closed forms."""
+
+import numpy as np
+from scipy.stats import norm
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteKernel
+
+from gssbo import reference as ref
+
+SKLEARN = {
+    "matern52": lambda scales: Matern(scales, nu=2.5),
+    "matern32": lambda scales: Matern(scales, nu=1.5),
+    "rbf": lambda scales: RBF(scales),
+}
+KERNELS = sorted(SKLEARN)
+RULES = ["vector", "scalar", "random", "kmeans++", "maxmin", "residual", "variance", "residual-ratio", "topk-random"]
+
+
+def make_data(n=15, d=3, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.random((n, d))
+    z = ref.standardise(np.sin(5 * X[:, 0]) + X[:, 1] + 0.1 * rng.standard_normal(n))[0]
+    theta = np.log([*rng.uniform(0.2, 1.5, d), 1.7, 0.03])
+    return X, z, theta
+
+
+def sklearn_model(X, z, theta, kernel):
+    """The same model at the same hyperparameters, with no jitter of scikit-learn's own."""
+    scales, variance, noise = ref.unpack(theta)
+    covariance = ConstantKernel(variance) * SKLEARN[kernel](scales) + WhiteKernel(noise)
+    return GaussianProcessRegressor(covariance, alpha=0.0, optimizer=None).fit(X, z)
+
+
+def normal_h(t):
+    return norm.pdf(t) + t * norm.cdf(t)

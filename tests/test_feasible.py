@@ -1,0 +1,278 @@
+"""Suggestions under constraints, where a region is small or there is none."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.optimize import LinearConstraint, NonlinearConstraint
+
+import gssbo.admission
+from gssbo import Optimizer, minimize
+from gssbo.exceptions import InfeasibleError
+from tests.mixed import MIXED, cost, settings
+
+
+@pytest.mark.parametrize(
+    "constraint",
+    [LinearConstraint([[1.0, 1.0]], ub=0.5), NonlinearConstraint(lambda x: x[0] + x[1], -np.inf, 0.5)],
+    ids=["linear", "nonlinear"],
+)
+def test_suggestions_meet_the_constraints(constraint):
+    opt = Optimizer([(0.0, 1.0)] * 2, constraints=constraint, **settings())
+    for _ in range(8):
+        for x in opt.ask(4):
+            assert x[0] + x[1] <= 0.5
+            opt.tell(x, -x[0] - 2 * x[1])
+    best = opt.best_y
+    assert best < -0.95
+    opt.tell([0.9, 0.9], -2.7)  # what is told need not meet them, but is no answer
+    assert (opt.best_y, opt.result().fun) == (best, best)
+    assert opt.best(by="model").x.sum() <= 0.5
+
+
+def test_where_nothing_meets_the_constraints_the_best_of_all_is_the_best():
+    opt = Optimizer([(0.0, 1.0)] * 2, constraints=LinearConstraint([[1.0, 1.0]], ub=0.5), **settings())
+    opt.tell([[0.9, 0.9], [0.4, 0.9]], [-2.7, -1.0])
+    assert (opt.best_y, opt.best_index) == (-2.7, 0)
+    opt.tell([0.1, 0.1], 5.0)
+    assert (opt.best_y, opt.best_index, opt.best_x.tolist()) == (5.0, 2, [0.1, 0.1])
+
+
+@pytest.mark.parametrize("method", ["portfolio", "box"])
+def test_constraints_make_no_smaller_design(method):
+    rule = LinearConstraint([[1.0] + [0.0] * 3], ub=0.1)
+    opt = Optimizer([(0.0, 1.0)] * 4, constraints=rule, method=method, n_init=24, rng=0)
+    for _ in range(24):
+        x = opt.ask()
+        assert x[0] <= 0.1
+        opt.tell(x, float(x @ x))
+    assert opt.n_suggested == 0
+    assert len(np.unique(opt.X, axis=0)) == 24
+
+
+@pytest.mark.parametrize("told", [0, 3])
+@pytest.mark.parametrize("method", ["box", "portfolio"])
+def test_what_is_not_there_is_not_looked_for_with_every_point_of_the_design(hasty, method, told):
+    calls = []
+
+    def never(x):
+        calls.append(1)
+        return -1.0
+
+    opt = Optimizer(
+        [(0.0, 1.0)] * 2, constraints=NonlinearConstraint(never, 0, 1), method=method, n_init=30, rng=0, **few(method)
+    )
+    for k in range(told):
+        opt.tell([k / 10, 0.5], float(k))
+    for n in (1, 5):
+        calls.clear()
+        with pytest.raises(InfeasibleError):
+            opt.ask(n)
+        assert len(calls) < 20_000  # to look once takes 7,000, for thirty points 210,000
+    opt.enqueue([0.5, 0.5])
+    assert len(opt.ask(4)) == 1
+
+
+def test_constraints_in_a_mixed_space():
+    def needs_units(x):
+        return x["units"] - 100 * (x["act"] == "gelu")
+
+    result = minimize(cost, MIXED, n_evals=40, constraints=NonlinearConstraint(needs_units, 0, np.inf), **settings())
+    assert all(x["act"] != "gelu" or x["units"] >= 100 for x in result.x_iters)
+    assert result.fun < 1.5
+
+
+def test_an_equality_among_whole_numbers():
+    result = minimize(
+        lambda x: abs(x[0] - 3),
+        [range(11)] * 2,
+        n_evals=30,
+        constraints=LinearConstraint([[1, 1]], 10, 10),
+        **settings(),
+    )
+    assert (result.nfev, result.status, result.x) == (11, 3, [3, 7])
+
+
+def test_a_space_without_a_feasible_point(hasty):
+    opt = Optimizer([(0.0, 1.0)] * 2, constraints=NonlinearConstraint(lambda x: x.sum(), 1.0, 1.0), **settings())
+    for told in (False, True):
+        if told:
+            opt.tell([[0.5, 0.6]] * 9, np.arange(9.0))
+        with pytest.raises(InfeasibleError, match="none among 1000 tried"):
+            opt.ask(3)
+        assert opt.pending == []
+
+
+@pytest.fixture
+def hasty(monkeypatch):
+    """Fewer points are tried before others are looked for: none would be found in any case."""
+    monkeypatch.setattr(gssbo.admission, "EFFORT", 1_000)
+
+
+def few(method):
+    return {} if method == "portfolio" else {"n_candidates": 50}
+
+
+def below(x):
+    """A bowl whose least value under sum(x) <= 0.05 is where the sum is 0.05."""
+    return float(((x - np.linspace(0.0, 0.02, len(x))) ** 2).sum() * 1e4 - 100.0 * x[0])
+
+
+@pytest.mark.parametrize(("method", "n_evals"), [("portfolio", 100), ("box", 50)])
+@pytest.mark.parametrize(("dim", "part"), [(4, 0.01), (10, 0.3)])
+def test_a_run_goes_on_in_a_small_region(hasty, method, n_evals, dim, part):
+    """So many evaluations close the gap between the first point and the least value to a part of it.
+
+    By projection, the least is at max(c - t, 0) with t such that the sum is 0.05, for the unconstrained minimum c.
+    """
+    centre = np.linspace(0.0, 0.02, dim)
+    centre[0] += 0.005
+    shifts = np.linspace(0.0, 0.02, 200_001)
+    sums = np.maximum(centre[:, None] - shifts, 0.0).sum(axis=0)
+    least = below(np.maximum(centre - shifts[np.argmax(sums <= 0.05)], 0.0))
+    start = np.full(dim, 0.04 / dim)
+    result = minimize(
+        below,
+        [(0.0, 1.0)] * dim,
+        constraints=LinearConstraint(np.ones(dim), ub=0.05),
+        x0=[start],
+        n_evals=n_evals,
+        method=method,
+        rng=0,
+        n_init=10,
+        **few(method),
+    )
+    assert result.nfev == n_evals and (result.x_iters.sum(axis=1) <= 0.05).all()
+    assert least - 1e-4 <= result.fun < least + part * (below(start) - least)
+
+
+THIN = {
+    "mixture": ([(0.0, 1.0)] * 4, lambda x: x.sum(), (0.995, 1.005), 1000.0),
+    "ring": ([(-1.0, 1.0)] * 2, lambda x: np.hypot(*x), (0.7, 0.702), 2000.0),
+    "disc": ([(0.0, 1.0)] * 3, lambda x: np.linalg.norm(x - [0.3, 0.6, 0.8]), (-np.inf, 0.02), 1500.0),
+}
+
+
+@pytest.mark.parametrize("method", ["portfolio", "box"])
+@pytest.mark.parametrize("region", THIN)
+def test_a_thin_region_takes_few_calls(region, method):
+    """The best of 35 evaluations is next to the optimum, which is on the boundary; points are infeasible never."""
+    bounds, fun, (lower, upper), most = THIN[region]
+    calls = []
+
+    def counted(x):
+        calls.append(x)
+        return fun(x)
+
+    target = np.linspace(0.75, 0.05, len(bounds))
+
+    def loss(x):
+        return float(((x - target) ** 2).sum())
+
+    opt = Optimizer(
+        bounds, constraints=NonlinearConstraint(counted, lower, upper), method=method, n_init=8, subset_size=30, rng=0
+    )
+    for _ in range(35):
+        x = opt.ask()
+        assert lower <= fun(x) <= upper
+        opt.tell(x, loss(x))
+    least = {
+        "mixture": (target.sum() - 1.005) ** 2 / 4,
+        "ring": (np.linalg.norm(target) - 0.702) ** 2,
+        "disc": (np.linalg.norm(target - np.resize([0.3, 0.6, 0.8], len(bounds))) - 0.02) ** 2,
+    }[region]
+    assert least - 1e-9 <= opt.best_y < least + 0.1 * (np.median(opt.y[:8]) - least)
+    assert len(calls) < 35 * most
+
+
+def test_a_constraint_that_most_points_meet_is_asked_about_few():
+    """To see that the region is not thin takes 30."""
+    calls = []
+    limit = NonlinearConstraint(lambda x: calls.append(x) or x.sum(), -np.inf, 1.5)
+    opt = Optimizer([(0.0, 1.0)] * 2, constraints=limit, n_init=8, rng=0)
+    for _ in range(20):
+        x = opt.ask()
+        opt.tell(x, float(((x - 0.4) ** 2).sum()))
+    assert len(calls) < 200
+
+
+def test_where_nothing_is_feasible_trying_ends_soon(hasty):
+    calls = []
+    nowhere = NonlinearConstraint(lambda x: calls.append(x) or 0.0, 1.0, 2.0)
+    opt = Optimizer([(0.0, 1.0)] * 6, constraints=nowhere, rng=0)
+    with pytest.raises(InfeasibleError, match="none among 1000 tried"):
+        opt.ask()
+    assert len(calls) < 20_000  # a design has 14 points
+
+
+@pytest.mark.parametrize("method", ["portfolio", "box"])
+def test_a_run_in_a_small_region_is_taken_up(hasty, tmp_path, method):
+    """Batches of two, half of them told: what is pending counts as known, too."""
+    path = tmp_path / "run.jsonl"
+    options = {"constraints": LinearConstraint(np.ones(3), ub=0.02), "method": method, "n_init": 4, "rng": 0}
+    options |= few(method)
+
+    def drive(opt, n):
+        points = []
+        for _ in range(n):
+            points += list(opt.ask(2))
+            opt.tell(points[-1], below(points[-1]))
+        return points
+
+    whole = Optimizer([(0.0, 1.0)] * 3, **options)
+    whole.tell([[0.9, 0.9, 0.9]], [-100.0])
+    expected = drive(whole, 12)
+    opt = Optimizer([(0.0, 1.0)] * 3, journal=path, **options)
+    opt.tell([[0.9, 0.9, 0.9]], [-100.0])
+    first = drive(opt, 6)
+    opt.close()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        again = Optimizer([(0.0, 1.0)] * 3, journal=path, **options)
+    np.testing.assert_array_equal(first + drive(again, 6), expected)
+    again.close()
+    assert (np.array(expected).sum(axis=1) <= 0.02).all() and len(np.unique(expected, axis=0)) == 24
+
+
+@pytest.mark.parametrize("value", [1.0, np.nan], ids=["valued", "failed"])
+@pytest.mark.parametrize("method", ["portfolio", "box", "turbo", "rembo", "hesbo", "mini-meta"])
+def test_only_infeasible_points_are_told(hasty, method, value):
+    """There is a message, and once a feasible one is told, there are suggestions."""
+    constraint = NonlinearConstraint(lambda x: float(x[0] + x[1] + x[2] + x[3] <= 0.01), 0.5, np.inf)
+    opt = Optimizer([(0.0, 1.0)] * 4, constraints=constraint, method=method, n_init=3, rng=0, **few(method))
+    for k in range(3):
+        opt.tell(np.random.default_rng(k).random((3 * k + 1, 4)), [value] * (3 * k + 1))
+        with pytest.raises(InfeasibleError, match="among 1000 tried; a point that meets them, told"):
+            opt.ask(2)
+        assert opt.pending == []
+    opt.tell([0.001] * 4, value)
+    points = opt.ask(3)
+    assert (points.sum(axis=1) <= 0.01).all() and len(np.unique(points, axis=0)) == 3
+
+
+def test_what_is_infeasible_and_pending_makes_no_point_come_again():
+    opt = Optimizer(
+        [range(2), ["a", "b"]], constraints=LinearConstraint([[1, 0]], ub=0), duplicates="allow", n_init=2, rng=0
+    )  # fmt: skip
+    opt.enqueue([[1, "a"], [1, "b"]])
+    assert opt.ask(2) == [[1, "a"], [1, "b"]]
+    assert sorted(opt.ask(2)) == [[0, "a"], [0, "b"]]
+    assert opt.ask()[0] == 0
+
+
+def test_points_come_again_once_all_feasible_ones_are_pending():
+    opt = Optimizer(
+        [range(2), ["a", "b"]], constraints=LinearConstraint([[1, 0]], ub=0), duplicates="allow", n_init=2, rng=0
+    )  # fmt: skip
+    points = [opt.ask() for _ in range(6)]
+    assert {tuple(x) for x in points} == {(0, "a"), (0, "b")}
+
+
+@pytest.mark.parametrize("n", [1, 5])
+def test_where_nothing_is_feasible_not_each_point_of_the_design_is_replaced(hasty, n):
+    calls = []
+    rule = NonlinearConstraint(lambda x: calls.append(1) or x[0], 2.0, 3.0)
+    opt = Optimizer([(0.0, 1.0)] * 2, constraints=rule, n_init=30, rng=0)
+    with pytest.raises(InfeasibleError):
+        opt.ask(n)
+    assert len(calls) < 10_000  # of 1,000 that are tried for one point

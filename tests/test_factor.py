@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
 
-from gssbo.factor import Factor, gram, product
+from gssbo._core import _linalg
+from gssbo.factor import Factor, first_factor, gram, product
+from gssbo.kernels import Kernel
 
 
 @pytest.fixture
@@ -55,3 +57,16 @@ def test_colouring_what_was_whitened_solves(matrix):
 def test_a_gram_has_the_bits_of_the_product(shape):
     A = np.random.default_rng(3).standard_normal(shape)
     np.testing.assert_array_equal(gram(A), product(A, A))
+
+
+def test_the_first_addition_that_makes_a_matrix_positive_definite_is_taken():
+    A = np.zeros((5, _linalg.padded(5)))
+    A[:, :5] = -np.ones((5, 5))
+    before = A.copy()
+    U, addition = first_factor(A, (0.0, 4.5, 5.5, 6.0))  # the eigenvalues of A are -5 and 0
+    assert addition == 5.5
+    np.testing.assert_array_equal(A, before)
+    upper = np.triu(U[:, :5])
+    np.testing.assert_allclose(upper.T @ upper, A[:, :5] + 5.5 * np.eye(5), rtol=1e-12, atol=1e-12)
+    with pytest.raises(np.linalg.LinAlgError, match="5 points is not positive definite"):
+        first_factor(A, Kernel("rbf", np.ones(1), 1.0).jitters(5))

@@ -8,12 +8,14 @@ b       right-hand side (n,)
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from gssbo._core import _linalg
 from gssbo._typing import FloatArray
 
-__all__ = ["Factor", "gram", "product", "symmetric"]
+__all__ = ["Factor", "first_factor", "gram", "product", "symmetric"]
 
 PANEL = 96  # columns of a gram that are made at once
 
@@ -77,6 +79,30 @@ class Factor:
         B = np.zeros((self.n, _linalg.padded(self._width(b))))
         B[:, : self._width(b)] = b[:, None] if b.ndim == 1 else b
         return B
+
+
+def first_factor(A: FloatArray, additions: Iterable[float]) -> tuple[FloatArray, float]:
+    """U (n, ld) of A + addition I, for the first addition with which it is positive definite in doubles, and that one.
+
+    A (n, ld) is padded and left as it is; only its upper triangle is read. The additions are mostly the `jitters` of a
+    kernel, which end in an error.
+
+    Examples
+    --------
+    >>> A = np.zeros((2, _linalg.padded(2)))
+    >>> A[:, :2] = 1.0
+    >>> U, addition = first_factor(A, (0.0, 0.5625))
+    >>> addition, U[0, :2].tolist()
+    (0.5625, [1.25, 0.8])
+    """
+    n = len(A)
+    diagonal = np.diag_indices(n)
+    for addition in additions:
+        U = A.copy()
+        U[diagonal] += addition
+        if _linalg.cholesky(n, U) == 0:
+            break
+    return U, addition
 
 
 def gram(A: FloatArray) -> FloatArray:

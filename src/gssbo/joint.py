@@ -9,6 +9,7 @@ import numpy as np
 from gssbo._core import _linalg
 from gssbo._typing import FloatArray
 from gssbo._validation import check_flag
+from gssbo.factor import first_factor
 from gssbo.kernels import Kernel
 from gssbo.responses import unstandardize
 from gssbo.surrogate import Predictor, in_units
@@ -54,11 +55,7 @@ def draw(process: Process, points: FloatArray, count: int, rng: np.random.Genera
     mean, _ = process.posterior(points)
     covariance = np.zeros((m, _linalg.padded(m)))
     covariance[:, :m] = process.posterior_covariance(points)
-    for jitter in process.kernel_.jitters(m):
-        factor = covariance.copy()
-        factor[np.diag_indices(m)] += jitter
-        if _linalg.cholesky(m, factor) == 0:
-            break
+    factor, _ = first_factor(covariance, process.kernel_.jitters(m))
     draws = np.zeros((m, _linalg.padded(count)))
     normal = np.zeros_like(draws)
     normal[:, :count] = rng.standard_normal((m, count))

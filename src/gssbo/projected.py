@@ -33,7 +33,7 @@ import numpy as np
 from gssbo._core import _linalg
 from gssbo._parallel import run_all
 from gssbo._typing import FloatArray
-from gssbo.factor import symmetric
+from gssbo.factor import first_factor, symmetric
 from gssbo.kernels import Kernel
 
 __all__ = ["ProjectedProcess", "projected"]
@@ -91,11 +91,7 @@ class ProjectedProcess:
         self.y_mean_, self.y_std_ = scale
         self.threads = threads
         m = len(basis)
-        for jitter in kernel.jitters(m):
-            self._U = kernel.padded_gram(basis, jitter, full=False)
-            if _linalg.cholesky(m, self._U) == 0:
-                break
-        self.jitter_ = jitter
+        self._U, self.jitter_ = first_factor(kernel.padded_gram(basis, 0.0, full=False), kernel.jitters(m))
         self._B = np.zeros((m, _linalg.padded(m)))
         self._B[np.diag_indices(m)] = self.noise_
         self._moments = np.zeros(m)  # phi(X) z
@@ -167,11 +163,7 @@ class ProjectedProcess:
     def _solve(self) -> None:
         """R, and the weights R^-T phi(X) z of the mean."""
         m = len(self.basis)
-        for jitter in self.kernel_.jitters(m):
-            R = self._B.copy()
-            R[np.diag_indices(m)] += jitter
-            if _linalg.cholesky(m, R) == 0:
-                break
+        R, _ = first_factor(self._B, self.kernel_.jitters(m))
         column = np.zeros((m, _linalg.padded(1)))
         column[:, 0] = self._moments
         _linalg.solve_transposed(m, 1, R, column)

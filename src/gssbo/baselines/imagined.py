@@ -17,6 +17,7 @@ import numpy as np
 
 from gssbo._core import _linalg
 from gssbo._typing import FloatArray
+from gssbo.factor import first_factor
 from gssbo.fantasy import fantasize
 from gssbo.kernels import Kernel
 
@@ -56,14 +57,11 @@ class Imagined:
         self.model, self.points = model, np.ascontiguousarray(points)
         self.y_mean_, self.y_std_, self.noise_ = model.y_mean_, model.y_std_, model.noise_
         p = len(points)
-        covariance = model.covariance(self.points, self.points)
+        covariance = np.zeros((p, _linalg.padded(p)))
+        covariance[:, :p] = model.covariance(self.points, self.points)
         size = float(np.diagonal(covariance).max()) + model.noise_
-        for jitter in Kernel("rbf", np.ones(1), size).jitters(p):
-            self._R = np.zeros((p, _linalg.padded(p)))
-            self._R[:, :p] = covariance
-            self._R[np.diag_indices(p)] += model.noise_ + jitter
-            if _linalg.cholesky(p, self._R) == 0:
-                break
+        jitters = Kernel("rbf", np.ones(1), size).jitters(p)
+        self._R, _ = first_factor(covariance, (model.noise_ + jitter for jitter in jitters))
 
     def posterior(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and standard deviation (m,), in units of z."""

@@ -3,7 +3,7 @@ import pytest
 from scipy.optimize import minimize
 
 from gssbo.acquisition import LogExpectedImprovement
-from gssbo.map_gp import MapGaussianProcess
+from gssbo.map_gp import Improvement, MapGaussianProcess
 
 
 @pytest.fixture
@@ -45,19 +45,19 @@ def test_the_prior_is_in_units_of_the_data(fitted):
 
 def test_a_climb_ends_where_no_neighbour_is_better(fitted):
     gp, _, z, _, _ = fitted
-    low, high = np.full(4, 0.1), np.full(4, 0.9)
+    box = np.full(4, 0.1), np.full(4, 0.9)
     start = np.full(4, 0.5)
-    x, value = gp.climb_log_expected_improvement(start, float(z.max()), low, high, max_evaluations=200)
+    x, value = Improvement(gp, float(z.max())).climb(start, box, max_evaluations=200)
     score = LogExpectedImprovement()
     rng = np.random.default_rng(1)
     assert np.isclose(score(gp, x[None, :], float(z.max()), rng)[0], value, rtol=1e-7)
     assert value > score(gp, start[None, :], float(z.max()), rng)[0]
-    around = np.clip(x + 1e-3 * rng.standard_normal((500, 4)), low, high)
+    around = np.clip(x + 1e-3 * rng.standard_normal((500, 4)), *box)
     assert score(gp, around, float(z.max()), rng).max() <= value + 1e-6
 
 
 def test_a_degenerate_box_is_a_point(fitted):
     gp, _, z, _, _ = fitted
     here = np.full(4, 0.3)
-    x, value = gp.climb_log_expected_improvement(here, float(z.max()), here, here, max_evaluations=20)
+    x, value = Improvement(gp, float(z.max())).climb(here, (here, here), max_evaluations=20)
     assert np.array_equal(x, here) and np.isfinite(value)

@@ -1,4 +1,4 @@
-"""A Gaussian process under a prior of its hyperparameters, and the search for its log expected improvement.
+"""A Gaussian process under a prior of its hyperparameters, and its log expected improvement.
 
 Notation
 --------
@@ -17,6 +17,8 @@ References
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from gssbo._core import _acquire, _polish
@@ -25,7 +27,7 @@ from gssbo._typing import FloatArray
 from gssbo.gp import GaussianProcess
 from gssbo.kernels import KERNELS
 
-__all__ = ["MUCH_NOISE", "MapGaussianProcess"]
+__all__ = ["MUCH_NOISE", "Improvement", "MapGaussianProcess"]
 
 SMOOTHNESS, VAGUENESS = 5.0, 1.3
 USUAL_NOISE, NOISE_FLOOR = 1e-6, 1e-8
@@ -42,8 +44,8 @@ class MapGaussianProcess(GaussianProcess):
     >>> gp = MapGaussianProcess()
     >>> theta, _ = gp.most_probable(X, z, start=None, max_evaluations=50)
     >>> gp.set_theta(X, z, theta)
-    >>> x, _ = gp.climb_log_expected_improvement(np.array([0.4]), 1.2, np.zeros(1), np.ones(1), max_evaluations=50)
-    >>> bool(abs(x[0] - np.pi / 12.0) < 0.05)
+    >>> mean, _ = gp.posterior(np.array([[np.pi / 12.0]]))
+    >>> bool(abs(mean[0] - np.sqrt(2.0)) < 0.01)
     True
     """
 
@@ -93,20 +95,38 @@ class MapGaussianProcess(GaussianProcess):
         info = {"status": "fixed", "message": "", "n_evaluations": 0, "n_starts": 0}
         self._factorize(X, z, theta, info, known)
 
-    def log_expected_improvement(self, points: FloatArray, best: float) -> FloatArray:
-        """Log EI over `best` at points (m, d)."""
-        mean, std = self.posterior(points)
+
+@dataclass(frozen=True)
+class Improvement:
+    """Log expected improvement over a level, in units of z, under a process.
+
+    Examples
+    --------
+    >>> X = np.linspace(0.0, 1.0, 12)[:, None]
+    >>> gp = MapGaussianProcess()
+    >>> gp.set_theta(X, np.sin(6.0 * X[:, 0]), np.log([0.4, 1.0, 1e-6]))
+    >>> x, _ = Improvement(gp, 0.9).climb(np.array([0.4]), (np.zeros(1), np.ones(1)), max_evaluations=50)
+    >>> bool(abs(x[0] - np.pi / 12.0) < 0.05)
+    True
+    """
+
+    gp: MapGaussianProcess
+    level: float
+
+    def at(self, points: FloatArray) -> FloatArray:
+        """The improvement (m,) at points (m, d)."""
+        mean, std = self.gp.posterior(points)
         value = np.empty(len(points))
-        _acquire.log_expected_improvement(mean, std, best, value)
+        _acquire.log_expected_improvement(mean, std, self.level, value)
         return value
 
-    def climb_log_expected_improvement(
-        self, start: FloatArray, best: float, low: FloatArray, high: FloatArray, *, max_evaluations: int
+    def climb(
+        self, start: FloatArray, box: tuple[FloatArray, FloatArray], *, max_evaluations: int
     ) -> tuple[FloatArray, float]:
-        """The best point that a climb of log EI from `start` (d,) reaches in the box, and log EI there."""
-        x = start.copy()
+        """The best point that a climb from `start` (d,) reaches in the box (low, high), and the improvement there."""
+        gp, x = self.gp, start.copy()
         value = _polish.climb_log_ei(
-            self.kernel_.kind, self.X_train_, self.lengthscale_, self.variance_, self._U, self.alpha_, best, low, high,
+            gp.kernel_.kind, gp.X_train_, gp.lengthscale_, gp.variance_, gp._U, gp.alpha_, self.level, *box,
             max_evaluations, x,
         )  # fmt: skip
         return x, value

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gssbo
-from gssbo.map_gp import MapGaussianProcess
+from gssbo.map_gp import Improvement, MapGaussianProcess
 from gssbo.portfolio.lattice import FEW, Lattice, unknown
 from gssbo.space import Categorical, Integer, Real, Space
 
@@ -63,13 +63,13 @@ def test_beside_a_point_are_all_single_changes():
 def test_a_climb_ends_higher_and_where_nothing_is_known():
     rng = np.random.default_rng(0)
     gp, X, best = model(rng)
-    lattice = Lattice(SPACE)
-    low, high = np.zeros(SPACE.dim), np.ones(SPACE.dim)
+    lattice, improvement = Lattice(SPACE), Improvement(gp, best)
+    cube = np.zeros(SPACE.dim), np.ones(SPACE.dim)
     climbed = far = 0
     whole = SPACE.unit_columns(3).start
     for start in unknown(lattice.anywhere(20, rng), X):
-        x, value = lattice.climb(gp, start, best, low, high, X, max_evaluations=15)
-        before = gp.log_expected_improvement(start[None, :], best)[0]
+        x, value = lattice.climb(improvement, start, cube, X, max_evaluations=15)
+        before = improvement.at(start[None, :])[0]
         assert value >= before
         climbed += value > before + 0.1
         far += abs(x[whole] - start[whole]) > 0.01  # a scale of a thousand values is climbed, not stepped along
@@ -84,7 +84,7 @@ def test_where_everything_beside_is_known_a_climb_stays():
     X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
     gp = MapGaussianProcess()
     gp.set_theta(X, np.array([0.0, 1.0, -1.0]), np.log([1.0, 1.0, 1.0, 1e-3]))
-    x, _ = lattice.climb(gp, np.ones(2), 1.0, np.zeros(2), np.ones(2), X, max_evaluations=5)
+    x, _ = lattice.climb(Improvement(gp, 1.0), np.ones(2), (np.zeros(2), np.ones(2)), X, max_evaluations=5)
     np.testing.assert_array_equal(x, [1.0, 1.0])
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from gssbo._typing import FloatArray
-from gssbo.map_gp import MapGaussianProcess
+from gssbo.map_gp import Improvement
 from gssbo.space import Space
 from gssbo.space.parameter import Discrete
 
@@ -88,35 +88,34 @@ class Lattice:
 
     def climb(
         self,
-        gp: MapGaussianProcess,
+        improvement: Improvement,
         start: FloatArray,
-        level: float,
-        low: FloatArray,
-        high: FloatArray,
+        box: tuple[FloatArray, FloatArray],
         known: FloatArray,
         *,
         max_evaluations: int,
     ) -> tuple[FloatArray, float]:
-        """As the Gaussian process climbs log expected improvement; first by single changes, see `open`."""
+        """Where a climb from `start` (D,) ends, first by single changes and then in the box; the improvement there."""
         x = start
-        value = float(gp.log_expected_improvement(x[None, :], level)[0])
+        value = float(improvement.at(x[None, :])[0])
         for _ in range(ROUNDS):
             others = self.open(self.beside(x), known)
             if len(others) == 0:
                 break
-            scores = gp.log_expected_improvement(others, level)
+            scores = improvement.at(others)
             best = int(np.argmax(scores))
             if not scores[best] > value:
                 break
             x, value = others[best], float(scores[best])
         if self._fixed.all():
             return x, value
-        floor, ceiling = np.where(self._fixed, x, np.minimum(low, x)), np.where(self._fixed, x, np.maximum(high, x))
-        top, height = gp.climb_log_expected_improvement(x, level, floor, ceiling, max_evaluations=max_evaluations)
+        low, high = box
+        within = np.where(self._fixed, x, np.minimum(low, x)), np.where(self._fixed, x, np.maximum(high, x))
+        top, height = improvement.climb(x, within, max_evaluations=max_evaluations)
         if not self._steps:
             return top, height
         top = self._space.project(top[None, :])
-        height = float(gp.log_expected_improvement(top, level)[0])
+        height = float(improvement.at(top)[0])
         return (top[0], height) if height > value and len(self.open(top, known)) else (x, value)
 
 

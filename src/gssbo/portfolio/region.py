@@ -30,7 +30,8 @@ import numpy as np
 from gssbo._typing import FloatArray, IndexArray
 from gssbo.fantasy import fantasize
 from gssbo.history import evenly
-from gssbo.map_gp import MUCH_NOISE, MapGaussianProcess
+from gssbo.map_gp import MUCH_NOISE, Improvement, MapGaussianProcess
+from gssbo.portfolio.continuum import Continuum
 from gssbo.portfolio.lattice import Lattice
 from gssbo.portfolio.prediction import on_subset
 from gssbo.portfolio.subset import residual_subset
@@ -66,12 +67,13 @@ class Region:
         Whether there is a trust region, or the whole box.
     size : int
         M.
-    lattice : Lattice, optional
-        Where some columns have few values.
+    ground : Continuum or Lattice, optional
+        The points that there are; default: a continuum.
     """
 
-    def __init__(self, dim: int, *, trust: bool, size: int = 100, lattice: Lattice | None = None) -> None:
-        self._dim, self._trust, self.size, self._lattice = dim, trust, size, lattice
+    def __init__(self, dim: int, *, trust: bool, size: int = 100, ground: Continuum | Lattice | None = None) -> None:
+        self._dim, self._trust, self.size = dim, trust, size
+        self._ground = Continuum(dim) if ground is None else ground
         self._side = FIRST
         self._shrink = 0.5 ** (1.0 / max(4.0, 0.5 * min(dim, 20)))
         self.gp = MapGaussianProcess()
@@ -101,6 +103,30 @@ class Region:
         members = self._members if again else self.fit(view)
         if members is None:
             return None
+        improvement, centre = self._improvement(members, pending)
+        n = N_AGAIN if again else N_CANDIDATES
+        if not self._trust and view.stalled:
+            x = self._away(improvement, centre, n, view, rng)
+            if x is not None:
+                return x
+        box = self._box(centre)
+        candidates = self._ground.spread(_candidates(centre, box, n, rng), centre, rng)
+        candidates = self._ground.open(candidates, view.X)
+        if len(candidates) == 0:
+            return None
+        scores = improvement.at(candidates)
+        order = np.argsort(-scores, kind="stable")[: 1 if again else N_POLISHED]
+        found: FloatArray = candidates[order[0]]
+        value = float(scores[order[0]])
+        most = POLISH_AGAIN if again and len(pending) else POLISH
+        for i in order:
+            x, height = self._ground.climb(improvement, candidates[i], box, view.X, max_evaluations=most)
+            if height > value:
+                found, value = x, height
+        return found
+
+    def _improvement(self, members: View, pending: FloatArray) -> tuple[Improvement, FloatArray]:
+        """What is climbed, as if the pending points had the values foreseen for them, and the best point."""
         gp, best = self.gp, int(np.argmax(self._z))
         centre, level = members.X[best], float(self._z[best])
         if gp.noise_ > NOISY or gp.known_noise_.any():
@@ -115,68 +141,36 @@ class Region:
             assert isinstance(fantasy, MapGaussianProcess)
             gp = fantasy
             level = max(level, float(gp.posterior(np.ascontiguousarray(pending))[0].max()))
-        low, high = self._box(centre)
-        if not self._trust and view.stalled:
-            # A model that is sure of what it has not seen is cured by looking there.
-            chance = rng.random()
-            if chance < SPREAD_OUT:
-                drawn = self._anywhere(N_DRAWN, rng)
-                promising: FloatArray = drawn[int(np.argmax(gp.log_expected_improvement(drawn, level)))]
-                return promising
-            if chance < SPREAD_OUT + ELSEWHERE:
-                x = self._elsewhere(gp, centre, level, N_AGAIN if again else N_CANDIDATES, view, rng)
-                if x is not None:
-                    return x
-        candidates = _candidates(centre, low, high, N_AGAIN if again else N_CANDIDATES, rng)
-        if self._lattice is not None:
-            candidates = self._lattice.open(self._lattice.spread(candidates, centre, rng), view.X)
-            if len(candidates) == 0:
-                return None
-        scores = gp.log_expected_improvement(candidates, level)
-        order = np.argsort(-scores, kind="stable")[: 1 if again else N_POLISHED]
-        found: FloatArray = candidates[order[0]]
-        value = float(scores[order[0]])
-        most = POLISH_AGAIN if again and len(pending) else POLISH
-        for i in order:
-            x, height = self._climb(gp, candidates[i], level, low, high, view, most)
-            if height > value:
-                found, value = x, height
-        return found
+        return Improvement(gp, level), centre
 
-    def _anywhere(self, n: int, rng: np.random.Generator) -> FloatArray:
-        return rng.random((n, self._dim)) if self._lattice is None else self._lattice.anywhere(n, rng)
-
-    def _climb(
-        self,
-        gp: MapGaussianProcess,
-        start: FloatArray,
-        level: float,
-        low: FloatArray,
-        high: FloatArray,
-        view: View,
-        most: int,
-    ) -> tuple[FloatArray, float]:
-        """Where a climb of log expected improvement ends, and that."""
-        if self._lattice is None:
-            return gp.climb_log_expected_improvement(start, level, low, high, max_evaluations=most)
-        return self._lattice.climb(gp, start, level, low, high, view.X, max_evaluations=most)
-
-    def _elsewhere(
-        self, gp: MapGaussianProcess, centre: FloatArray, level: float, n: int, view: View, rng: np.random.Generator
+    def _away(
+        self, improvement: Improvement, centre: FloatArray, n: int, view: View, rng: np.random.Generator
     ) -> FloatArray | None:
-        """Where log expected improvement is largest outside of the best point's basin.
+        """Now and then a point elsewhere: a model that is sure of what it has not seen is cured by looking there."""
+        chance = rng.random()
+        if chance < SPREAD_OUT:
+            drawn = self._ground.anywhere(N_DRAWN, rng)
+            promising: FloatArray = drawn[int(np.argmax(improvement.at(drawn)))]
+            return promising
+        return self._basin(improvement, centre, n, view, rng) if chance < SPREAD_OUT + ELSEWHERE else None
+
+    def _basin(
+        self, improvement: Improvement, centre: FloatArray, n: int, view: View, rng: np.random.Generator
+    ) -> FloatArray | None:
+        """Where the improvement is largest outside of the best point's basin.
 
         From there the uphill walk on the mean does not end at the best point.
         """
-        low, high = np.zeros(self._dim), np.ones(self._dim)
-        candidates = self._anywhere(n, rng)
-        scores = gp.log_expected_improvement(candidates, level)
-        depth = float(gp.y_train_.min()) - 10.0  # below it, expected improvement is the mean
+        cube = np.zeros(self._dim), np.ones(self._dim)
+        candidates = self._ground.anywhere(n, rng)
+        scores = improvement.at(candidates)
+        # So far below the responses, expected improvement is the mean.
+        mean = Improvement(improvement.gp, float(improvement.gp.y_train_.min()) - 10.0)
         found, value = None, -np.inf
         for i in np.argsort(-scores, kind="stable")[: min(N_BASINS, max(n // 20, 1))]:
-            x, height = self._climb(gp, candidates[i], level, low, high, view, POLISH)
+            x, height = self._ground.climb(improvement, candidates[i], cube, view.X, max_evaluations=POLISH)
             if height > value:
-                top, _ = gp.climb_log_expected_improvement(x, depth, low, high, max_evaluations=4 * POLISH)
+                top, _ = mean.climb(x, cube, max_evaluations=4 * POLISH)
                 if float(((top - centre) ** 2).sum()) > SAME_BASIN**2 * self._dim:
                     found, value = x, height
         return found
@@ -273,9 +267,9 @@ def _known(members: View, power: float) -> FloatArray | None:
         return known_noise(members.noise_std, 1.0 / slopes(members.y, power))
 
 
-def _candidates(centre: FloatArray, low: FloatArray, high: FloatArray, n: int, rng: np.random.Generator) -> FloatArray:
+def _candidates(centre: FloatArray, box: tuple[FloatArray, FloatArray], n: int, rng: np.random.Generator) -> FloatArray:
     """Half over the box on some twenty coordinates, half around the centre on masks at log-uniform scales."""
-    d, half = len(centre), n // 2
+    (low, high), d, half = box, len(centre), n // 2
     spread = low + (high - low) * rng.random((half, d))
     wide = np.where(rng.random((half, d)) < min(1.0, 20.0 / d), spread, centre)
     share = np.maximum(rng.choice([0.05, 0.2, 0.5, 1.0], size=(half, 1)), 1.0 / d)

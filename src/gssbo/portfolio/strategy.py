@@ -26,6 +26,7 @@ from gssbo.gp import GaussianProcess
 from gssbo.history import History, evenly
 from gssbo.map_gp import MapGaussianProcess
 from gssbo.portfolio.additive import Additive
+from gssbo.portfolio.continuum import Continuum
 from gssbo.portfolio.credit import SPREAD, Credit
 from gssbo.portfolio.descent import Descent
 from gssbo.portfolio.lattice import Lattice
@@ -111,8 +112,8 @@ class Portfolio:
         self._most = max(MOST, 2 * size)
         self._space, self._dim, self._size, self._n_init = space, dim, size, n_init
         self._rng, self._timings = rng, timings
-        self._lattice = Lattice(space, repeats=repeats) if space.discrete else None
-        local, everywhere = (Region(dim, trust=trust, size=size, lattice=self._lattice) for trust in (True, False))
+        self._ground = Lattice(space, repeats=repeats) if space.discrete else Continuum(dim)
+        local, everywhere = (Region(dim, trust=trust, size=size, ground=self._ground) for trust in (True, False))
         self._global = everywhere
         self._searchers: tuple[Searcher, ...] = (
             local,
@@ -340,8 +341,7 @@ class Portfolio:
                 scale = 10.0 ** self._rng.uniform(-4.0, -0.5)
                 best = view.X[view.best]
                 near = np.clip(best + scale * self._rng.standard_normal(self._dim), 0.0, 1.0)
-                if self._lattice is not None:
-                    near = self._lattice.spread(near[None, :], best, self._rng)[0]
+                near = self._ground.spread(near[None, :], best, self._rng)[0]
             x = self._realised(near)
             if x is not None and self._free(x, view, pending, admit):
                 return x

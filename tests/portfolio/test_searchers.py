@@ -30,7 +30,7 @@ def test_descent_follows_a_rotated_ellipsoid_of_condition_a_million():
     Q = np.linalg.qr(rng.standard_normal((6, 6)))[0]
     scales = 10.0 ** np.linspace(0.0, 6.0, 6)
     f = lambda x: -float(scales @ (Q @ (x - 0.4)) ** 2)  # noqa: E731
-    _, y = run(Descent(6, 2), 2, f, rng.random((14, 6)), 120, rng)
+    _, y = run(Descent(6), 2, f, rng.random((14, 6)), 120, rng)
     assert y[:14].max() < -1e3 and y.max() > -1e-4
 
 
@@ -39,7 +39,7 @@ def test_descent_starts_anew_where_it_has_ended():
     wells = np.array([[0.2, 0.2], [0.8, 0.7]])
     depth = np.array([1.0, 0.9])
     f = lambda x: float((depth * np.exp(-40.0 * ((x - wells) ** 2).sum(axis=1))).sum())  # noqa: E731
-    X, _ = run(Descent(2, 2), 2, f, np.vstack([wells + 0.08, rng.random((4, 2))]), 150, rng)
+    X, _ = run(Descent(2), 2, f, np.vstack([wells + 0.08, rng.random((4, 2))]), 150, rng)
     for well in wells:
         assert np.abs(X - well).max(axis=1).min() < 1e-3
 
@@ -51,7 +51,7 @@ def test_descent_starts_far_away_where_all_the_best_are_near_known_ends():
     f = lambda x: float((depth * np.exp(-60.0 * ((x - wells) ** 2).sum(axis=1))).sum())  # noqa: E731
     outside = rng.random((500, 2))
     outside = outside[((outside - wells[1]) ** 2).sum(axis=1) > 0.2**2][:100]
-    X, y = run(Descent(2, 2), 2, f, np.vstack([wells[0] + rng.normal(0.0, 0.005, (STARTS, 2)), outside]), 200, rng)
+    X, y = run(Descent(2), 2, f, np.vstack([wells[0] + rng.normal(0.0, 0.005, (STARTS, 2)), outside]), 200, rng)
     assert y[: STARTS + 100].max() < 0.9 + 1e-6
     assert np.abs(X - wells[1]).max(axis=1).min() < 1e-3
 
@@ -59,7 +59,7 @@ def test_descent_starts_far_away_where_all_the_best_are_near_known_ends():
 @pytest.mark.parametrize(("best", "hopeless"), [(3.0, False), (5.1, True), (1.0, False)])
 def test_descent_elsewhere_is_given_up_where_it_cannot_catch_up(best, hopeless):
     """Steps that gained 0.2 in all, and 4 to go at most: 20 times as much."""
-    descent = Descent(2, 2)
+    descent = Descent(2)
     descent._y, descent._path = 1.0, [0.5, *np.linspace(0.8, 1.0, 8).tolist()]
     assert descent._hopeless(best) is hopeless
     descent._path = descent._path[-7:]  # too few steps to tell
@@ -129,7 +129,7 @@ def test_region_does_not_return_to_pending_points():
 @pytest.mark.parametrize(
     ("make", "step"),
     [
-        (lambda: Descent(2, 2), "gssbo.portfolio.descent._fit"),
+        (lambda: Descent(2), "gssbo.portfolio.descent._fit"),
         (lambda: Trend(2, (OUTSIDE, 3)), "gssbo.portfolio.trend.Factor"),
         (lambda: Additive(2, 2), "gssbo.portfolio.additive.Factor"),
         (lambda: Region(2, trust=False), "gssbo.map_gp.MapGaussianProcess.set_theta"),
@@ -162,7 +162,7 @@ def test_few_observations_in_many_dimensions_make_no_matrix_of_the_dimensions(mo
     orders = []
     monkeypatch.setattr("gssbo.portfolio.ball.Factor", lambda A, *ridge: orders.append(len(A)) or Factor(A, *ridge))
     f = lambda x: -float(((x - 0.4) ** 2).sum())  # noqa: E731
-    _, y = run(Descent(120, 2), 2, f, rng.random((60, 120)), 20, rng)
+    _, y = run(Descent(120), 2, f, rng.random((60, 120)), 20, rng)
     assert max(orders) < 80
     assert y.max() > 0.5 * y[:60].max()
 

@@ -46,12 +46,10 @@ class Descent:
     ----------
     dim : int
         d.
-    number : int
-        This searcher's number among the origins of a view.
     """
 
-    def __init__(self, dim: int, number: int) -> None:
-        self._dim, self._number = dim, number
+    def __init__(self, dim: int) -> None:
+        self._dim = dim
         self._x: FloatArray | None = None
         self._y = -np.inf
         self._start = np.zeros(dim)

@@ -118,7 +118,7 @@ class Portfolio:
         self._searchers: tuple[Searcher, ...] = (
             local,
             everywhere,
-            Descent(dim, DESCENT),
+            Descent(dim),
             Trend(dim, (OUTSIDE, GLOBAL, TREND)),
             Additive(dim, DESCENT),
         )

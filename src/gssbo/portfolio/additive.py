@@ -32,7 +32,7 @@ from gssbo._typing import FloatArray
 from gssbo.factor import Factor
 from gssbo.kernels import Kernel
 from gssbo.portfolio.view import View
-from gssbo.portfolio.warp import likeliest, warp
+from gssbo.portfolio.warp import likeliest_form, warp
 
 __all__ = ["Additive"]
 
@@ -199,14 +199,8 @@ def _neighbours(last: _Form | None) -> list[tuple[float, float, float]]:
 
 
 def _largest_likelihood(covariance: Callable[[float, float], FloatArray], y: FloatArray, last: _Form | None) -> _Form:
-    warped = [(power, *warp(y, power)) for power in POWERS]
-    best, found = -np.inf, last or _Form(LENGTHSCALES[-1], SHARED[0], LEFT_OVER[-1], 1.0, 1.0)
-    for lengthscale, shared, tau in _neighbours(last):
-        try:
-            factor = Factor(covariance(lengthscale, shared), tau)
-        except np.linalg.LinAlgError:
-            continue
-        value, power, variance = likeliest(factor, warped)
-        if value > best:
-            best, found = value, _Form(lengthscale, shared, tau, power, variance)
-    return found
+    covariances = ((triple, covariance(*triple[:2]), triple[2]) for triple in _neighbours(last))
+    found = likeliest_form(covariances, y, POWERS)
+    if found is None:
+        return last or _Form(LENGTHSCALES[-1], SHARED[0], LEFT_OVER[-1], 1.0, 1.0)
+    return _Form(*found[0], *found[1:])

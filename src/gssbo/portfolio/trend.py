@@ -28,7 +28,7 @@ from gssbo._typing import FloatArray
 from gssbo.factor import Factor, gram, product
 from gssbo.portfolio.ball import minimize_in_ball
 from gssbo.portfolio.view import View
-from gssbo.portfolio.warp import likeliest, warp
+from gssbo.portfolio.warp import likeliest_form, warp
 
 __all__ = ["Trend"]
 
@@ -139,20 +139,15 @@ def _covariances(U: FloatArray) -> tuple[FloatArray, dict[bool, FloatArray]]:
 
 
 def _largest_likelihood(G: FloatArray, forms: dict[bool, FloatArray], y: FloatArray) -> _Form:
-    warped = [(power, *warp(y, power)) for power in POWERS]
-    best, found = -np.inf, _Form(False, CURVATURES[0], 1.0, 1.0, 1.0)
-    for products, Q in forms.items():
-        for curvature in CURVATURES:
-            A = OFFSET + G + curvature * Q
-            for tau in LEFT_OVER:
-                try:
-                    factor = Factor(A, tau)
-                except np.linalg.LinAlgError:
-                    continue
-                value, power, variance = likeliest(factor, warped)
-                if value > best:
-                    best, found = value, _Form(products, curvature, tau, power, variance)
-    return found
+    covariances = (
+        ((products, curvature, tau), A, tau)
+        for products, Q in forms.items()
+        for curvature in CURVATURES
+        for A in [OFFSET + G + curvature * Q]
+        for tau in LEFT_OVER
+    )
+    found = likeliest_form(covariances, y, POWERS)
+    return _Form(False, CURVATURES[0], 1.0, 1.0, 1.0) if found is None else _Form(*found[0], *found[1:])
 
 
 def _draw(fit: _Fit, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:

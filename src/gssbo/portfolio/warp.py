@@ -18,14 +18,17 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
 import numpy as np
 
 from gssbo._typing import FloatArray
 from gssbo.factor import Factor
 
-__all__ = ["POWERS", "likeliest", "slopes", "warp"]
+__all__ = ["POWERS", "likeliest", "likeliest_form", "slopes", "warp"]
+
+Form = TypeVar("Form")
 
 POWERS = (1.0, 0.5, 0.25, 0.0)
 
@@ -87,6 +90,34 @@ def likeliest(factor: Factor, warped: Iterable[tuple[float, FloatArray, float]])
         if np.isfinite(value) and value > best[0]:
             best = float(value), power, variance
     return best
+
+
+def likeliest_form(
+    covariances: Iterable[tuple[Form, FloatArray, float]], y: FloatArray, powers: Sequence[float]
+) -> tuple[Form, float, float] | None:
+    """The likeliest of forms with its power and variance factor, the first of equals; None where none is finite.
+
+    Each form comes with a matrix, of which the upper triangle is read, and what is added to its diagonal to make the
+    covariance of responses y (n,), see `likeliest`; one that is not positive definite in doubles is passed over.
+
+    Examples
+    --------
+    >>> x = np.array([-1.0, 0.0, 1.0])
+    >>> forms = [("none", np.zeros((3, 3)), 0.0), ("white", np.eye(3), 0.0), ("linear", np.outer(x, x), 1e-3)]
+    >>> likeliest_form(forms, 2.0 * x, (1.0,))[0]
+    'linear'
+    """
+    warped = [(power, *warp(y, power)) for power in powers]
+    best, found = -np.inf, None
+    for form, matrix, addition in covariances:
+        try:
+            factor = Factor(matrix, addition)
+        except np.linalg.LinAlgError:
+            continue
+        value, power, variance = likeliest(factor, warped)
+        if value > best:
+            best, found = value, (form, power, variance)
+    return found
 
 
 def _gaps(y: FloatArray) -> tuple[FloatArray, float]:

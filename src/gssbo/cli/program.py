@@ -97,30 +97,10 @@ class Program:
                 f"a parameter must have another name than {VALUE_FILE}: in a command, {{{VALUE_FILE}}} is the file to "
                 "write the value to"
             )
-        try:
-            words = _split(command)
-            self._words = [_parts(word) for word, _ in words]
-        except ValueError as error:
-            raise ValueError(
-                f"the command must be words with {{name}} for parameters, got {command!r} ({error})"
-            ) from None
-        if not self._words:
-            raise ValueError("the command must not be empty")
-        _refuse_shell([as_written for _, as_written in words])
+        self._words = _read(command)
         used = {name for parts in self._words for _, name in parts if name is not None}
-        unknown = used - {*names, VALUE_FILE}
-        if unknown:
-            raise ValueError(
-                f"the command must hold parameters of the space ({', '.join(names)}) or {VALUE_FILE}, got "
-                + ", ".join(f"{{{name}}}" for name in sorted(map(str, unknown)))
-            )
-        left_out = [name for name in names if name not in used]
-        if left_out and len(left_out) < len(names):
-            raise ValueError(
-                "the command must hold all parameters, or none and read GSSBO_PARAMETERS; missing: "
-                + ", ".join(left_out)
-            )
-        self.reads_environment = len(left_out) > 0
+        _check_used(used, names)
+        self.reads_environment = not used.issuperset(names)
         self._needs_file = VALUE_FILE in used
         self._chosen_by_point = any(name is not None for _, name in self._words[0])  # which program it is
         self._key = key
@@ -232,6 +212,34 @@ class Program:
             raise ProgramFailed(
                 f"{source} must be a JSON object with a number {self._key!r}, got {_end(text)}"
             ) from None
+
+
+def _read(command: str) -> list[list[tuple[str, str | None]]]:
+    """Words of a command, each in parts, see `_parts`."""
+    try:
+        words = _split(command)
+        parts = [_parts(word) for word, _ in words]
+    except ValueError as error:
+        raise ValueError(f"the command must be words with {{name}} for parameters, got {command!r} ({error})") from None
+    if not parts:
+        raise ValueError("the command must not be empty")
+    _refuse_shell([as_written for _, as_written in words])
+    return parts
+
+
+def _check_used(used: set[str], names: list[str]) -> None:
+    """Raise a ValueError where a command uses what is no parameter, or some of the parameters but not all."""
+    unknown = used - {*names, VALUE_FILE}
+    if unknown:
+        raise ValueError(
+            f"the command must hold parameters of the space ({', '.join(names)}) or {VALUE_FILE}, got "
+            + ", ".join(f"{{{name}}}" for name in sorted(map(str, unknown)))
+        )
+    left_out = [name for name in names if name not in used]
+    if left_out and len(left_out) < len(names):
+        raise ValueError(
+            "the command must hold all parameters, or none and read GSSBO_PARAMETERS; missing: " + ", ".join(left_out)
+        )
 
 
 def _split(command: str) -> list[tuple[str, str]]:

@@ -208,13 +208,7 @@ def trust(
     responses = check_vector("y", y, size=n)
     members = check_indices("retained", retained, below=n)
     limit = check_real("tolerance", tolerance, above=0.0)
-    most = max(POOL, 2 * len(members)) if max_pool is None else check_integer("max_pool", max_pool, at_least=1)
-    others = np.setdiff1d(np.arange(n, dtype=np.intp), members)
-    if len(others) and most <= len(members):
-        raise ValueError(f"max_pool must be larger than the retained subset ({len(members)}), got {max_pool}")
-    if len(others) and n > most:
-        others = others[evenly(len(others), most - len(members))]
-    pool = np.sort(np.concatenate([members, others]))
+    pool = _pool(n, members, max_pool)
     inputs, responses = np.ascontiguousarray(inputs[pool]), responses[pool]
     members = np.searchsorted(pool, members)
     order = growth_order(model, inputs, responses, members, rule=rule, noise=noise, rng=rng)
@@ -247,6 +241,19 @@ def trust(
         size_to_halve=grown.size_for(0.5 * largest),
         size_to_trust=grown.size_for(close),
     )
+
+
+def _pool(n: int, members: IndexArray, max_pool: int | None) -> IndexArray:
+    """Ascending positions of the members, and of the others among n observations: an even spread where it is full."""
+    most = max(POOL, 2 * len(members)) if max_pool is None else check_integer("max_pool", max_pool, at_least=1)
+    others = np.setdiff1d(np.arange(n, dtype=np.intp), members)
+    if len(others) == 0:
+        return np.sort(members)
+    if most <= len(members):
+        raise ValueError(f"max_pool must be larger than the retained subset ({len(members)}), got {max_pool}")
+    if n > most:
+        others = others[evenly(len(others), most - len(members))]
+    return np.sort(np.concatenate([members, others]))
 
 
 def trust_in_space(

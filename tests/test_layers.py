@@ -27,6 +27,7 @@ LAYER = {
     "_validation": 1,
     "_warning": 1,
     "exceptions": 1,
+    "books": 2,
     "entry": 2,
     "history": 2,
     "kernels": 2,

@@ -1,6 +1,6 @@
 """The ledger: what was asked and what was told, in the user's terms.
 
-Everything inside is maximised, in the model's cube; the sign flips once, in `tell`.
+What is told is read and written to the journal here, and carried out in the `books`, where everything is maximised.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 
 from gssbo._typing import FloatArray
 from gssbo._validation import check_flag, check_integer, check_vector
+from gssbo.books import Books
 from gssbo.entry import Entry
-from gssbo.history import History
 from gssbo.journal import Journal, read_journal
 from gssbo.journal.plain import RowCodec
 from gssbo.journal.record import Record
 from gssbo.observations import read_observations
-from gssbo.pending import Pending, Suggestion
-from gssbo.space import Rows, Space
+from gssbo.pending import Suggestion
+from gssbo.space import Space
 
 __all__ = ["Ledger", "continue_ledger", "ledger_of", "read_ledger"]
 
@@ -49,11 +49,8 @@ class Ledger:
     def __init__(self, space: Space, *, maximize: bool = False) -> None:
         self.space = space
         self._sign = 1.0 if check_flag("maximize", maximize) else -1.0
-        self._history = History(space.dim, space.empty())
-        self._pending = Pending(space.dim)
-        self._prior: tuple[range, ...] = ()  # observations that are no evaluations of this run
-        self._n_judged = 0  # observations, where there are constraints
-        self._best_feasible: int | None = None  # of those
+        self._books = Books(space, self._sign)
+        self._history, self._pending = self._books.history, self._books.pending
         self._journal: Journal | None = None
         self._owed: tuple[int, Callable[[], None]] | None = None  # a change begun, and what was written before it
         self._lock = threading.RLock()
@@ -150,7 +147,7 @@ class Ledger:
             self._complete()
             new = read_observations(self.space, self._pending, self._history, x, y, sign=self._sign, **options)
             if once:
-                new = new.where(~self._known(new.rows, new.y))
+                new = new.where(~self._books.known(new.rows, new.y))
             if len(new.y):
                 told = self._sign * new.y
                 self._commit(Entry("tell", new.rows, tuple(new.ids), told, new.noise_std, prior))
@@ -184,11 +181,7 @@ class Ledger:
         with self._lock:
             self._complete()
             rows = self.space.read_many("x", x)
-            return self._known(rows, self._sign * check_vector("y", y, size=len(rows), finite=False))
-
-    def _known(self, rows: Rows, y: FloatArray) -> NDArray[np.bool_]:
-        known = set(_pairs(self._history.X, self._history.y))
-        return np.array([pair in known for pair in _pairs(rows, y)], dtype=bool)
+            return self._books.known(rows, self._sign * check_vector("y", y, size=len(rows), finite=False))
 
     def _commit(self, entry: Entry) -> None:
         """Write an entry to the journal, if there is one, and carry it out: both, or neither.
@@ -225,43 +218,7 @@ class Ledger:
             self._journal.append(entry)
 
     def _change(self, entry: Entry) -> Callable[[], None]:
-        """What carries an entry out; doing it once more, after half of it or all, changes nothing."""
-        first, n_asked, prior = len(self._history), self._pending.n_asked, self._prior
-        n_queued, clock = len(self._pending.queue), self._pending.clock
-
-        def tell() -> None:
-            assert entry.rows is not None and entry.y is not None
-            if len(self._history) == first:
-                units = self.space.to_unit(entry.rows)
-                self._history.append(entry.rows, units, self._sign * entry.y, entry.noise_std)
-            self._prior = _joined(prior, range(first, first + len(entry.y))) if entry.prior else prior
-            for k, number in enumerate(entry.ids):
-                if number is not None:
-                    self._pending.skip_to(number + 1)  # what asked for it is lost
-                    self._pending.settle(number, first + k)
-            self._pending.clock = clock + (not entry.prior) * len(entry.y)
-            self._pending.expire()
-
-        def enqueue() -> None:
-            assert entry.rows is not None
-            while len(self._pending.queue) > n_queued:
-                self._pending.queue.pop()
-            self._pending.queue.extend(entry.rows)
-
-        def announce() -> None:
-            assert entry.rows is not None
-            self._pending.withdraw(n_asked)
-            self._pending.skip_to(entry.ids[0] or 0)
-            for row, unit in zip(entry.rows, self.space.to_unit(entry.rows), strict=True):
-                self._pending.add(row, unit)
-
-        def forget() -> None:
-            for number in entry.ids:
-                assert number is not None
-                self._pending.skip_to(number + 1)
-                self._pending.forget(number)
-
-        return {"tell": tell, "enqueue": enqueue, "announce": announce, "forget": forget}[entry.kind]
+        return self._books.change(entry)
 
     def enqueue(self, x: Any, *, once: bool = False, name: str = "x") -> None:
         """Have `ask` suggest these points next, in order, before the design and the model.
@@ -373,12 +330,11 @@ class Ledger:
     @property
     def n_prior(self) -> int:
         """Of those, observations that are not evaluations of this run: told by `tell_prior`."""
-        return sum(map(len, self._prior))
+        return self._books.n_prior
 
     def n_evaluated(self, first: int = 0) -> int:
         """How many of the observations from number `first` on are evaluations of this run."""
-        prior = sum(len(range(max(first, each.start), each.stop)) for each in self._prior)
-        return len(self._history) - first - prior
+        return self._books.n_evaluated(first)
 
     @property
     def n_failed(self) -> int:
@@ -424,13 +380,10 @@ class Ledger:
     @property
     def best_index(self) -> int | None:
         """Its index among the points told, counted from 0; None before there is one."""
-        history = self._history
-        if self.space.constrained:
-            with self._lock:
-                self._judge()
-            if self._best_feasible is not None:
-                return self._best_feasible
-        return history.best if history.best >= 0 else None
+        feasible = self._feasible_best
+        if feasible is not None:
+            return feasible
+        return self._history.best if self._history.best >= 0 else None
 
     @property
     def best_y(self) -> float | None:
@@ -441,16 +394,15 @@ class Ledger:
     @property
     def best_is_feasible(self) -> bool:
         """Whether the best point meets the constraints: False only where none told does."""
-        return not self.space.constrained or self.best_index == self._best_feasible
+        return not self.space.constrained or self.best_index == self._feasible_best
 
-    def _judge(self) -> None:
-        """Find the best of the observations that meet the constraints; only what may be it is tried."""
-        history = self._history
-        for index in range(self._n_judged, len(history)):
-            best = -np.inf if self._best_feasible is None else history.y[self._best_feasible]
-            if history.y[index] > best and self.space.feasible(history.X[index : index + 1])[0]:
-                self._best_feasible = index
-        self._n_judged = len(history)
+    @property
+    def _feasible_best(self) -> int | None:
+        """Where there are constraints, the best of the observations that meet them, if any does."""
+        if not self.space.constrained:
+            return None
+        with self._lock:
+            return self._books.best_feasible()
 
     def _point(self, index: int) -> Any:
         return self.space.show(self._history.X[index : index + 1])[0]
@@ -550,15 +502,3 @@ def _booked(record: Record, entries: Sequence[Entry]) -> Ledger:
 def _is_empty(values: Any) -> bool:
     """Whether it is a list, an array or a data frame of nothing; a dict is one point."""
     return (isinstance(values, list | tuple) and not values) or getattr(values, "shape", ())[:1] == (0,)
-
-
-def _joined(ranges: tuple[range, ...], more: range) -> tuple[range, ...]:
-    """Ascending ranges and one more behind them, which may go on where the last one ends."""
-    if ranges and ranges[-1].stop == more.start:
-        return (*ranges[:-1], range(ranges[-1].start, more.stop))
-    return (*ranges, more)
-
-
-def _pairs(rows: Rows, y: FloatArray) -> Iterator[tuple[bytes, float | None]]:
-    """Points to the bit with their values, None for failures, as NaN equals nothing."""
-    return ((row.tobytes(), None if np.isnan(value) else float(value)) for row, value in zip(rows, y, strict=True))

@@ -1,0 +1,124 @@
+"""The books of a run, in rows of its space: what was told, what is pending, and how an entry changes them.
+
+Everything here is maximised; the sign of the user's values flips as an entry is carried out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gssbo._typing import FloatArray
+from gssbo.entry import Entry
+from gssbo.history import History
+from gssbo.pending import Pending
+from gssbo.space import Rows, Space
+
+__all__ = ["Books"]
+
+
+class Books:
+    """The history of observations, the suggestions that are pending, and which best observation is feasible.
+
+    Parameters
+    ----------
+    space : Space
+    sign : float
+        Of the user's values: 1.0 where larger ones are better, else -1.0.
+
+    Examples
+    --------
+    >>> books = Books(Space([(0.0, 1.0)]), -1.0)
+    >>> books.change(Entry("tell", np.array([[0.25]]), (None,), np.array([3.0]), prior=True))()
+    >>> books.history.y, books.n_prior
+    (array([-3.]), 1)
+    """
+
+    def __init__(self, space: Space, sign: float) -> None:
+        self._space, self._sign = space, sign
+        self.history = History(space.dim, space.empty())
+        self.pending = Pending(space.dim)
+        self._prior: tuple[range, ...] = ()  # observations that are no evaluations of this run
+        self._n_judged = 0  # observations, where there are constraints
+        self._best_feasible: int | None = None  # of those
+
+    @property
+    def n_prior(self) -> int:
+        """Observations that are no evaluations of this run."""
+        return sum(map(len, self._prior))
+
+    def n_evaluated(self, first: int) -> int:
+        """How many of the observations from number `first` on are evaluations of this run."""
+        prior = sum(len(range(max(first, each.start), each.stop)) for each in self._prior)
+        return len(self.history) - first - prior
+
+    def known(self, rows: Rows, y: FloatArray) -> NDArray[np.bool_]:
+        """Which rows (n) were told with these very values (n,)."""
+        known = set(_pairs(self.history.X, self.history.y))
+        return np.array([pair in known for pair in _pairs(rows, y)], dtype=bool)
+
+    def best_feasible(self) -> int | None:
+        """Index of the best observation that meets the constraints, the first of equals; None where none does.
+
+        Only what may be it is tried, and once.
+        """
+        history = self.history
+        for index in range(self._n_judged, len(history)):
+            best = -np.inf if self._best_feasible is None else history.y[self._best_feasible]
+            if history.y[index] > best and self._space.feasible(history.X[index : index + 1])[0]:
+                self._best_feasible = index
+        self._n_judged = len(history)
+        return self._best_feasible
+
+    def change(self, entry: Entry) -> Callable[[], None]:
+        """What carries an entry out; doing it once more, after half of it or all, changes nothing."""
+        first, n_asked, prior = len(self.history), self.pending.n_asked, self._prior
+        n_queued, clock = len(self.pending.queue), self.pending.clock
+
+        def tell() -> None:
+            assert entry.rows is not None and entry.y is not None
+            if len(self.history) == first:
+                units = self._space.to_unit(entry.rows)
+                self.history.append(entry.rows, units, self._sign * entry.y, entry.noise_std)
+            self._prior = _joined(prior, range(first, first + len(entry.y))) if entry.prior else prior
+            for k, number in enumerate(entry.ids):
+                if number is not None:
+                    self.pending.skip_to(number + 1)  # what asked for it is lost
+                    self.pending.settle(number, first + k)
+            self.pending.clock = clock + (not entry.prior) * len(entry.y)
+            self.pending.expire()
+
+        def enqueue() -> None:
+            assert entry.rows is not None
+            while len(self.pending.queue) > n_queued:
+                self.pending.queue.pop()
+            self.pending.queue.extend(entry.rows)
+
+        def announce() -> None:
+            assert entry.rows is not None
+            self.pending.withdraw(n_asked)
+            self.pending.skip_to(entry.ids[0] or 0)
+            for row, unit in zip(entry.rows, self._space.to_unit(entry.rows), strict=True):
+                self.pending.add(row, unit)
+
+        def forget() -> None:
+            for number in entry.ids:
+                assert number is not None
+                self.pending.skip_to(number + 1)
+                self.pending.forget(number)
+
+        return {"tell": tell, "enqueue": enqueue, "announce": announce, "forget": forget}[entry.kind]
+
+
+def _joined(ranges: tuple[range, ...], more: range) -> tuple[range, ...]:
+    """Ascending ranges and one more behind them, which may go on where the last one ends."""
+    if ranges and ranges[-1].stop == more.start:
+        return (*ranges[:-1], range(ranges[-1].start, more.stop))
+    return (*ranges, more)
+
+
+def _pairs(rows: Rows, y: FloatArray) -> Iterator[tuple[bytes, float | None]]:
+    """Points to the bit with their values, None for failures, as NaN equals nothing."""
+    return ((row.tobytes(), None if np.isnan(value) else float(value)) for row, value in zip(rows, y, strict=True))

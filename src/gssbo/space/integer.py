@@ -89,11 +89,6 @@ class Integer(Discrete):
         refuse(values, (stored - self.low) % self.step != 0, "lie on the steps")
         return stored
 
-    def show(self, column: Column) -> list[Any]:
-        """User values, of built-in types, of a stored column (n,)."""
-        values: list[Any] = column.tolist()
-        return values
-
     def codes(self, column: Column) -> IndexArray:
         """Places (n,) of a stored column (n,) among the values, from 0."""
         return (column - self.low) // self.step

@@ -78,9 +78,10 @@ class Parameter(ABC):
     def store(self, values: Sequence[Any] | Column) -> Column:
         """Stored column of user values; raises `Misfit` at the first that is not one of this parameter's."""
 
-    @abstractmethod
     def show(self, column: Column) -> list[Any]:
-        """User values, of built-in types, of a stored column."""
+        """User values, of built-in types, of a stored column (n,)."""
+        values: list[Any] = column.tolist()
+        return values
 
     @abstractmethod
     def encode(self, column: Column) -> FloatArray:

@@ -106,11 +106,6 @@ class Real(Parameter):
         refuse(values, (column < low) | (column > high), "lie within bounds")
         return np.clip(column, self.low, self.high) + 0.0
 
-    def show(self, column: Column) -> list[Any]:
-        """User values, of built-in types, of a stored column (n,)."""
-        values: list[Any] = column.tolist()
-        return values
-
     def encode(self, column: Column) -> FloatArray:
         """Columns (n, n_columns) of the unit cube, which the model sees, of a stored column (n,)."""
         start, span = self._log_range
@@ -182,11 +177,6 @@ class Stepped(Discrete):
         allowed = slack + 4.0 * np.spacing(np.abs(stored))
         refuse(values, np.abs(stored - column) > allowed, "lie on the steps")
         return stored
-
-    def show(self, column: Column) -> list[Any]:
-        """User values, of built-in types, of a stored column (n,)."""
-        values: list[Any] = column.tolist()
-        return values
 
     def codes(self, column: Column) -> IndexArray:
         """The nearest."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from gssbo.cli.errors import add_skip_damaged, fail, journal_warnings
 from gssbo.cli.table import own_columns
-from gssbo.cli.text import labels, written
+from gssbo.cli.text import labels, named, written
 from gssbo.journal import read_journal
 from gssbo.journal.record import Record
 
@@ -66,7 +66,7 @@ def _table(record: Record) -> Iterator[list[Any]]:
         noise_std: list[Any] = [""] * len(points) if entry.noise_std is None else entry.noise_std.tolist()
         for point, y, std in zip(points, entry.y.tolist(), noise_std, strict=True):
             number += 1
-            values = map(written, point.values() if isinstance(point, dict) else point)
+            values = [written(value) for _, value in named(record.space, point)]
             failed = math.isnan(y)
             outcome = ["" if failed else y, written(failed), *[std] * noisy, written(entry.prior)]
             yield [number, *values, *outcome]

@@ -12,7 +12,7 @@ import numpy as np
 
 from gssbo._typing import FloatArray
 from gssbo.cli.errors import add_skip_damaged, fail, journal_warnings
-from gssbo.cli.text import labels, written
+from gssbo.cli.text import named, plain, written
 from gssbo.entry import Entry
 from gssbo.exceptions import JournalError, MissingDependencyError
 from gssbo.journal import compact, read_journal
@@ -77,10 +77,10 @@ def _best(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
         lost = "a constraint is not in the journal but for its bounds: the best is that of all that meet the others"
         sys.stderr.write(f"{parser.prog}: warning: {lost}\n")
     best = Best(ledger.best_x, ledger.best_y, None) if options.by == "observed" else _best_by_model(record, ledger)
-    pending = [{"id": suggestion.id, "x": _plain(suggestion.x)} for suggestion in ledger.pending]
+    pending = [{"id": suggestion.id, "x": plain(suggestion.x)} for suggestion in ledger.pending]
     if options.json:
         document = {
-            "best": None if best.x is None else _plain(best.x),
+            "best": None if best.x is None else plain(best.x),
             "value": best.y,
             **({} if best.std is None else {"std": best.std}),
             "n_told": ledger.n_told,
@@ -92,7 +92,7 @@ def _best(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     if best.y is None:
         sys.stdout.write(f"no value yet: {ledger.n_told} told, {ledger.n_failed} of them failed\n")
     else:
-        point = "\n".join(f"  {name} = {written(value)}" for name, value in _named(ledger, best.x))
+        point = "\n".join(f"  {name} = {written(value)}" for name, value in named(ledger.space, best.x))
         value = f"value {best.y:.10g}" if best.std is None else f"mean {best.y:.10g} (+/- {best.std:.2g}), by a model"
         sys.stdout.write(f"best {value} of {ledger.n_told} told, {ledger.n_failed} of them failed\n{point}\n")
     for each in pending:
@@ -117,15 +117,6 @@ def _ask_seconds(entries: list[Entry], n_told: int) -> FloatArray:
         if entry.kind == "tell" and entry.y is not None:
             after += [spent] * len(entry.y)
     return np.array(after[:n_told])
-
-
-def _named(ledger: Ledger, point: Any) -> list[tuple[str, Any]]:
-    values = point.values() if isinstance(point, dict) else point
-    return list(zip(labels(ledger.space), values, strict=True))
-
-
-def _plain(point: Any) -> Any:
-    return point.tolist() if isinstance(point, np.ndarray) else point
 
 
 def _plot(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:

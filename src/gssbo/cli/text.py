@@ -7,9 +7,11 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from gssbo.space import Space
 
-__all__ = ["WIDTH", "heading", "labels", "paragraph", "table", "written"]
+__all__ = ["WIDTH", "heading", "labels", "named", "paragraph", "plain", "table", "written"]
 
 WIDTH = 100
 
@@ -28,6 +30,23 @@ def labels(space: Space) -> list[str]:
     (['x1', 'x2'], ['lr'])
     """
     return [f"x{k + 1}" for k in range(space.n_parameters)] if space.names is None else list(map(str, space.names))
+
+
+def named(space: Space, point: Any) -> list[tuple[str, Any]]:
+    """Return the values of a point as a space shows it, each with what its parameter is called.
+
+    Examples
+    --------
+    >>> named(Space([range(4), ["u", "v"]]), [3, "u"])
+    [('x1', 3), ('x2', 'u')]
+    """
+    values = plain(point)
+    return list(zip(labels(space), values.values() if isinstance(values, dict) else values, strict=True))
+
+
+def plain(point: Any) -> Any:
+    """Return a point as JSON has it: a list where it is an array."""
+    return point.tolist() if isinstance(point, np.ndarray) else point
 
 
 def paragraph(text: str, indent: str = "") -> str:

@@ -15,31 +15,19 @@ from scipy.optimize import OptimizeResult
 
 from gssbo import _stops
 from gssbo._run import run
-from gssbo.cli.arguments import natural, positive
-from gssbo.cli.errors import add_skip_damaged, fail, journal_warnings, note_unread, output_may_be_lost
+from gssbo.cli.arguments import positive
+from gssbo.cli.begin import add_run_options, in_flags, open_run, space_of_run
+from gssbo.cli.errors import add_skip_damaged, fail, journal_warnings, output_may_be_lost
 from gssbo.cli.guard import Guard
 from gssbo.cli.program import CannotStart, Program, ProgramFailed
 from gssbo.cli.signals import Endings
-from gssbo.cli.space_file import read_space
-from gssbo.cli.table import read_table, tell_table
 from gssbo.cli.text import paragraph, written
-from gssbo.exceptions import JournalError, MissingDependencyError, OtherOption
-from gssbo.journal import Journal, read_journal
-from gssbo.optimizer import Optimizer
-from gssbo.space import Space
+from gssbo.exceptions import MissingDependencyError, OtherOption
 
 __all__ = ["add_commands"]
 
 HOPELESS = 5  # evaluations that all fail at the start: the command is wrong, not unlucky
 INTERRUPTED, FAILED = 130, 1
-FLAGS = {  # what the command line calls options
-    "duplicates": "--noisy",
-    "maximize": "--maximize",
-    "method": "--method",
-    "n_init": "--n-init",
-    "rng": "--seed",
-    "subset_size": "--subset-size",
-}
 
 
 def add_commands(commands: Any) -> None:
@@ -55,28 +43,18 @@ def add_commands(commands: Any) -> None:
         metavar="COMMAND",
         help="{name} stands for a parameter's value, {value_file} for a file to write to",
     )
-    parser.add_argument("--space", type=Path, metavar="TOML", help="a table a parameter; a journal has it already")
     parser.add_argument(
         "--n-evals", type=positive, required=True, metavar="N", help="evaluations in all, of earlier calls too"
     )
     parser.add_argument("--journal", type=Path, metavar="FILE", help="keep the run here, and go on where it broke off")
-    parser.add_argument(
-        "--from", type=Path, dest="table", metavar="FILE",
-        help="evaluations made before the run, not counted: a CSV or TSV table, as `gssbo tell --from` takes it",
-    )  # fmt: skip
+    add_run_options(parser)
     add_skip_damaged(parser)
     parser.add_argument("--workers", type=positive, default=1, metavar="N", help="commands at a time (default: 1)")
-    parser.add_argument("--maximize", action="store_true", help="larger is better")
     parser.add_argument("--key", metavar="NAME", help="the last line, or the value file, is JSON with this entry")
     parser.add_argument("--command-timeout", type=float, metavar="S", help="seconds after which a command has failed")
     parser.add_argument("--timeout", type=float, metavar="S", help="seconds after which nothing is started any more")
     parser.add_argument("--target", type=float, metavar="Y", help="stop at a value as good as this")
     parser.add_argument("--patience", type=positive, metavar="N", help="stop after so many without an improvement")
-    parser.add_argument("--noisy", action="store_true", help="the same point may be evaluated again")
-    parser.add_argument("--n-init", type=positive, metavar="N", help="points of the initial design")
-    parser.add_argument("--subset-size", type=positive, metavar="M", help="observations retained (default: 100)")
-    parser.add_argument("--method", metavar="NAME", help="see `gssbo methods`")
-    parser.add_argument("--seed", type=natural, metavar="S", help="same seed, same suggestions")
     parser.add_argument("--json", action="store_true", help="print the outcome as one JSON object")
     parser.add_argument("--quiet", action="store_true", help="show no progress")
     parser.set_defaults(command=lambda options: _tune(parser, options))
@@ -89,7 +67,7 @@ def _tune(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
             with journal_warnings(parser):
                 result = _run(parser, options, gives_up)
         except OtherOption as error:
-            fail(parser, _in_flags(options, error))
+            fail(parser, in_flags(options, error))
         except (ValueError, MissingDependencyError) as error:
             fail(parser, error)
         except CannotStart as error:
@@ -101,24 +79,6 @@ def _tune(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
         return _end(parser, options, result, endings)
     assert result is not None
     return _report(options, result, hopeless=gives_up.ended)
-
-
-def _in_flags(options: argparse.Namespace, error: OtherOption) -> JournalError:
-    """The error as the command line has it; as it is where it has no such option."""
-    flag = FLAGS.get(error.name)
-    if flag is None:
-        return error
-    then = _flag(flag, {"allow": True, "avoid": False}.get(str(error.then), error.then))
-    now = _flag(flag, getattr(options, flag.removeprefix("--").replace("-", "_")))
-    if error.name == "rng":  # a seed is not in the journal, but what it made
-        then, now = f"another {flag}", f"{now}; without one, the run goes on with its own"
-    return JournalError(f"{options.journal} was begun with {then}, got {now}")
-
-
-def _flag(flag: str, value: Any) -> str:
-    if value is None or value is False:
-        return f"no {flag}"
-    return flag if value is True else f"{flag} {value}"
 
 
 def _give_back(parser: argparse.ArgumentParser, options: argparse.Namespace, error: CannotStart) -> NoReturn:
@@ -151,52 +111,31 @@ def _where_it_is(options: argparse.Namespace) -> str:
 
 
 def _run(parser: argparse.ArgumentParser, options: argparse.Namespace, gives_up: _GivesUp) -> OptimizeResult:
-    space, guard = _space(parser, options), Guard()
-    program = Program(options.program, space, key=options.key, timeout=options.command_timeout, guard=guard)
-    if program.reads_environment and not options.quiet:
-        sys.stderr.write(f"{parser.prog}: note: no {{name}} is in the command; it must read GSSBO_PARAMETERS\n")
-    table = None if options.table is None else read_table(options.table, Space(space), maximize=options.maximize)
-    with Optimizer(
-        space,
-        maximize=options.maximize,
-        journal=options.journal and Journal(options.journal, skip_damaged=options.skip_damaged),
-        rng=options.seed,
-        **_chosen(options),
-    ) as optimizer:
-        if table is not None:
-            note_unread(parser, options.table, table.unread)
-            tell_table(optimizer, table, prior=True)
-        # Commands are processes: a thread each will do.
-        with guard, ThreadPoolExecutor(options.workers) as executor, contextlib.closing(program):
-            return run(
-                optimizer,
-                program,
-                n_evals=options.n_evals,
-                catch=ProgramFailed,
-                workers=executor,
-                timeout=options.timeout,
-                target=options.target,
-                patience=options.patience,
-                callback=gives_up,
-                progress=not options.quiet,
-            )
-
-
-def _space(parser: argparse.ArgumentParser, options: argparse.Namespace) -> dict[str, Any]:
-    if options.space is not None:
-        return dict(read_space(options.space))
-    if options.journal is None or not options.journal.exists() or options.journal.stat().st_size == 0:
-        parser.error("--space must be given to begin a run")
-    space = read_journal(options.journal, skip_damaged=options.skip_damaged).space
+    space, guard = space_of_run(parser, options), Guard()
     if space.names is None:
         raise ValueError(f"{options.journal} must be of a run whose parameters have names")
-    return dict(zip(space.names, space.parameters, strict=True))
-
-
-def _chosen(options: argparse.Namespace) -> dict[str, Any]:
-    found = {name: getattr(options, name) for name in ("n_init", "subset_size", "method")}
-    chosen = {name: value for name, value in found.items() if value is not None}
-    return chosen | ({"duplicates": "allow"} if options.noisy else {})
+    program = Program(options.program, space.names, key=options.key, timeout=options.command_timeout, guard=guard)
+    if program.reads_environment and not options.quiet:
+        sys.stderr.write(f"{parser.prog}: note: no {{name}} is in the command; it must read GSSBO_PARAMETERS\n")
+    # Commands are processes: a thread each will do.
+    with (
+        open_run(parser, options, space) as optimizer,
+        guard,
+        ThreadPoolExecutor(options.workers) as executor,
+        contextlib.closing(program),
+    ):
+        return run(
+            optimizer,
+            program,
+            n_evals=options.n_evals,
+            catch=ProgramFailed,
+            workers=executor,
+            timeout=options.timeout,
+            target=options.target,
+            patience=options.patience,
+            callback=gives_up,
+            progress=not options.quiet,
+        )
 
 
 class _GivesUp:

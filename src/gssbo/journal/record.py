@@ -13,7 +13,7 @@ from gssbo.journal.place import check_path, refuse_special
 from gssbo.journal.plain import RowCodec
 from gssbo.space import Space
 
-__all__ = ["Record", "read_journal"]
+__all__ = ["Record", "read_header", "read_journal"]
 
 
 class Record(NamedTuple):
@@ -62,3 +62,34 @@ def read_journal(path: str | os.PathLike[str], *, skip_damaged: bool = False) ->
         raise JournalError(f"{path} is empty: the run has not begun")
     space = space_of(scan.header, str(path))
     return Record(scan.header, space, scan.entries(RowCodec(space)))
+
+
+def read_header(path: str | os.PathLike[str]) -> dict[str, Any] | None:
+    """The first line of a journal, which says what run it is of; None where no run has begun there.
+
+    Raises
+    ------
+    JournalError
+        If it cannot be read, or is no journal.
+
+    Examples
+    --------
+    >>> import tempfile, gssbo
+    >>> path = os.path.join(tempfile.mkdtemp(), "run.jsonl")
+    >>> read_header(path) is None
+    True
+    >>> with gssbo.Optimizer({"a": (0.0, 1.0)}, n_init=5, journal=path) as opt:
+    ...     _ = opt.ask()
+    >>> read_header(path)["options"]["n_init"]
+    5
+    """
+    path = check_path("path", path)
+    try:
+        refuse_special(path)
+        with path.open("rb") as file:
+            first = file.readline()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise JournalError(f"{path} cannot be read ({error})") from error
+    return Scan(path, first, growing=True).header

@@ -7,6 +7,7 @@ from typing import Any
 __all__ = [
     "InfeasibleError",
     "JournalError",
+    "JournalInUse",
     "JournalWarning",
     "MissingDependencyError",
     "NotFittedError",
@@ -33,6 +34,10 @@ class InfeasibleError(ValueError):
 
 class JournalError(ValueError):
     """A journal cannot be used: damaged, in use, of another run, or not to be written; the message says which."""
+
+
+class JournalInUse(JournalError):
+    """Another process, or this one, is writing the journal; it may be free a moment later."""
 
 
 class OtherOption(JournalError):

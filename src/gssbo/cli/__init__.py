@@ -1,8 +1,8 @@
-"""The command line: `gssbo tune`, `best`, `tell`, `plot`, `compact`, `export`; `run`, `problems`, `methods` and `info`.
+"""The command line: `gssbo tune`, `ask`, `tell`, `forget`, `best`, `plot`, `export`, `compact`; and `run`, `problems`.
 
-Exit codes: 0 done; 1 no value was found, or what was found could not be handed over; 2 wrong arguments, or what they
-name cannot be used; 130 ended by Ctrl-C, and `tune` 143 by SIGTERM, 129 by SIGHUP (what was found until then is
-printed all the same).
+Beside them `methods` and `info`. Exit codes: 0 done; 1 no value was found, nothing is left to suggest, or what was
+found could not be handed over; 2 wrong arguments, or what they name cannot be used; 130 ended by Ctrl-C, and `tune` 143
+by SIGTERM, 129 by SIGHUP (what was found until then is printed all the same).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 
-from gssbo.cli import export, info, listings, record, run, tell, tune
+from gssbo.cli import ask, export, info, listings, record, run, tell, tune
 from gssbo.cli.arguments import joined
 
 __all__ = ["main"]
@@ -27,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--version", action="version", version=f"gssbo {version('gssbo')}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for module in (tune, tell, record, export, run, listings, info):
+    for module in (tune, ask, tell, record, export, run, listings, info):
         module.add_commands(commands)
     options = parser.parse_args(joined(sys.argv[1:] if arguments is None else arguments))
     try:

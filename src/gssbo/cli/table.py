@@ -1,7 +1,8 @@
 """Observations as a table: the columns that `gssbo export` writes, and what `--from` reads.
 
 A header, then a line for each observation. Columns go by their names: one for each parameter, and `value`; `failed`,
-`noise_std` and `prior` may be there. Where a parameter has the name of one of these, the column has an underscore more.
+`noise_std`, `prior` and `suggestion` may be there, the number of the pending suggestion that a line answers: without a
+value, it does not yet. Where a parameter has the name of one of these, the column has an underscore more.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from gssbo.space import Space
 
 __all__ = ["Table", "own_columns", "read_table", "tell_table"]
 
-OWN = ("number", "value", "failed", "noise_std", "prior")
+OWN = ("number", "suggestion", "value", "failed", "noise_std", "prior")
 # What separates the fields, and whether spaces may follow it: the header tells, the first of equals is taken.
 DIALECTS: list[dict[str, Any]] = [
     {"skipinitialspace": spaces, "delimiter": delimiter} for spaces in (False, True) for delimiter in ",\t;"
@@ -34,15 +35,18 @@ FLAGS = {"true": True, "false": False}
 
 @dataclass(frozen=True)
 class Table:
-    """Observations (n): points, values, NaN where the evaluation failed, noise, whether made before the run.
+    """Observations (n): points, values, NaN where the evaluation failed, noise, whether made before the run, answers.
 
-    `unread` has the names of the columns that say none of that.
+    These are numbers of suggestions, or None; `n_waiting` lines have such a number and no value yet. `unread` has the
+    names of the columns that say none of that.
     """
 
     points: list[Any]
     values: list[float]
     noise_std: list[float | None]
     prior: list[bool]
+    answers: list[int | None]
+    n_waiting: int
     unread: list[str]
 
 
@@ -86,32 +90,85 @@ def read_table(path: Path, space: Space, *, maximize: bool) -> Table:
     cells = _Cells(path, [*names, own["value"]], [own[name] for name in OWN])
     points = read_points(space, [cells.texts(name) for name in names], cells.where)
     failed, prior = (cells.flags(own[name]) for name in ("failed", "prior"))
-    values = []
-    for k, text in enumerate(cells.texts(own["value"])):
-        value = _number(text) if text.strip() else math.nan
+    answers = _answers(cells, own["suggestion"])
+    texts = cells.texts(own["value"])
+    done = [k for k, text in enumerate(texts) if answers[k] is None or text.strip() or failed[k]]
+    values = _values(cells, own["value"], done, failed, maximize=maximize)
+    noise_std = _noise(cells, own["noise_std"])
+    return Table(
+        [points[k] for k in done],
+        values,
+        [noise_std[k] for k in done],
+        [prior[k] is True for k in done],
+        [answers[k] for k in done],
+        len(points) - len(done),
+        cells.unread,
+    )
+
+
+def _answers(cells: _Cells, column: str) -> list[int | None]:
+    """Number of the suggestion that each line answers."""
+    found: list[int | None] = []
+    seen = set[float]()
+    for k, text in enumerate(cells.texts(column)):
+        number = _number(text)
+        if text.strip() and (number is None or number < 0.0 or not number.is_integer()):
+            raise cells.wrong(k, column, "be the number of a suggestion, or empty")
+        if number in seen:
+            raise cells.wrong(k, column, "be there once")
+        if number is not None:
+            seen.add(number)
+        found.append(None if number is None else int(number))
+    return found
+
+
+def _values(cells: _Cells, column: str, done: list[int], failed: list[bool | None], *, maximize: bool) -> list[float]:
+    """Values of the lines that are done, NaN where the evaluation failed."""
+    found, texts = [], cells.texts(column)
+    for k in done:
+        value = _number(texts[k]) if texts[k].strip() else math.nan
         if value is None or (failed[k] is False and math.isnan(value)):
-            raise cells.wrong(k, own["value"], "be a number, or empty or nan where the evaluation failed")
+            raise cells.wrong(k, column, "be a number, or empty or nan where the evaluation failed")
         if value == (math.inf if maximize else -math.inf):
-            raise cells.wrong(k, own["value"], "be finite: no failure is infinitely good")
-        values.append(math.nan if failed[k] or math.isinf(value) else value)
-    noise_std: list[float | None] = []
-    for k, text in enumerate(cells.texts(own["noise_std"])):
+            raise cells.wrong(k, column, "be finite: no failure is infinitely good")
+        found.append(math.nan if failed[k] or math.isinf(value) else value)
+    return found
+
+
+def _noise(cells: _Cells, column: str) -> list[float | None]:
+    found = []
+    for k, text in enumerate(cells.texts(column)):
         std = _number(text)
         if text.strip() and (std is None or not 0.0 <= std < math.inf):
-            raise cells.wrong(k, own["noise_std"], "be at least 0 and finite, or empty")
-        noise_std.append(std)
-    return Table(points, values, noise_std, [flag is True for flag in prior], cells.unread)
+            raise cells.wrong(k, column, "be at least 0 and finite, or empty")
+        found.append(std)
+    return found
 
 
 def tell_table(ledger: Ledger, table: Table, *, prior: bool = False) -> int:
-    """Tell a ledger those observations of a table that it has not been told yet, in order; return how many they are.
+    """Tell a ledger those observations of a table that it has not been told yet; return how many they are.
 
-    With `prior` all of them were made before the run, whatever the table says.
+    With `prior` all of them were made before the run, whatever the table says. Those that answer suggestions by number
+    are told first, all at once: they alone may be refused, and nothing is told then.
     """
     if not table.values:
         return 0
-    new = np.flatnonzero(~ledger.was_told(table.points, table.values)).tolist()
-    kinds = itertools.groupby(new, key=lambda k: (prior or table.prior[k], table.noise_std[k] is not None))
+    answers = [None if prior or table.prior[k] else number for k, number in enumerate(table.answers)]
+    waiting = {suggestion.id for suggestion in ledger.pending}
+    known = ledger.was_told(table.points, table.values) & [number not in waiting for number in answers]
+    new = np.flatnonzero(~known).tolist()
+    n_told = ledger.n_told
+    numbered = [k for k in new if answers[k] is not None]
+    if numbered:
+        noise = [table.noise_std[k] for k in numbered]
+        ledger.tell(
+            [table.points[k] for k in numbered],
+            [table.values[k] for k in numbered],
+            id=[answers[k] for k in numbered],
+            noise_std=None if all(std is None for std in noise) else [std or 0.0 for std in noise],
+        )
+    others = (k for k in new if answers[k] is None)
+    kinds = itertools.groupby(others, key=lambda k: (prior or table.prior[k], table.noise_std[k] is not None))
     for (early, noisy), group in kinds:
         chosen = list(group)
         tell = ledger.tell_prior if early else ledger.tell
@@ -120,7 +177,7 @@ def tell_table(ledger: Ledger, table: Table, *, prior: bool = False) -> int:
             [table.values[k] for k in chosen],
             noise_std=[table.noise_std[k] for k in chosen] if noisy else None,
         )
-    return len(new)
+    return ledger.n_told - n_told
 
 
 class _Cells:

@@ -12,6 +12,7 @@ from gssbo.cli.errors import add_skip_damaged, fail, journal_warnings, note_unre
 from gssbo.cli.reading import read_points
 from gssbo.cli.table import read_table, tell_table
 from gssbo.cli.text import labels
+from gssbo.cli.turns import add_wait, in_turn
 from gssbo.ledger import Ledger, continue_ledger
 
 __all__ = ["add_commands"]
@@ -27,13 +28,13 @@ def add_commands(commands: Any) -> None:
     )
     parser.add_argument("journal", type=Path, metavar="JOURNAL")
     parser.add_argument("point", nargs="*", metavar="NAME=VALUE", help="each parameter; or --id, or --from")
-    parser.add_argument("--id", type=int, metavar="N", help="number of a pending suggestion, see `gssbo best`")
+    parser.add_argument("--id", type=int, metavar="N", help="number of a pending suggestion, see `gssbo ask`")
     outcome = parser.add_mutually_exclusive_group(required=True)
     outcome.add_argument("--value", type=float, metavar="Y", help="what was observed")
     outcome.add_argument("--failed", action="store_true", help="the evaluation failed")
     outcome.add_argument(
         "--from", type=Path, dest="table", metavar="FILE",
-        help="a CSV or TSV table, as `gssbo export` writes it: a column for each parameter and `value`, "
+        help="a CSV or TSV table, as `gssbo export` or `gssbo ask` writes it: a column for each parameter and `value`, "
         "empty where the evaluation failed; what the journal has already is left out",
     )  # fmt: skip
     parser.add_argument(
@@ -41,13 +42,14 @@ def add_commands(commands: Any) -> None:
     )
     parser.add_argument("--prior", action="store_true", help="made before the run: not counted by `tune --n-evals`")
     add_skip_damaged(parser)
+    add_wait(parser)
     parser.set_defaults(command=lambda options: _tell(parser, options))
 
 
 def _tell(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     try:
         with journal_warnings(parser):
-            continued = continue_ledger(options.journal, skip_damaged=options.skip_damaged)
+            continued = in_turn(options, lambda: continue_ledger(options.journal, skip_damaged=options.skip_damaged))
         with continued as ledger:
             if options.table is None:
                 _tell_one(ledger, options)
@@ -79,7 +81,8 @@ def _tell_table(parser: argparse.ArgumentParser, ledger: Ledger, options: argpar
     n_new, n = tell_table(ledger, table, prior=options.prior), len(table.values)
     note_unread(parser, options.table, table.unread)
     known = "" if n_new == n else f"; {n - n_new} were in the journal already"
-    sys.stdout.write(f"{n_new} of {n} observations in {options.table} added{known}\n")
+    waiting = f"; without a value yet: {table.n_waiting}" if table.n_waiting else ""
+    sys.stdout.write(f"{n_new} of {n} observations in {options.table} added{known}{waiting}\n")
 
 
 def _point(ledger: Ledger, words: list[str]) -> Any:

@@ -14,7 +14,7 @@ import sys
 import threading
 from pathlib import Path
 
-from gssbo.exceptions import JournalError
+from gssbo.exceptions import JournalInUse
 
 __all__ = ["Lock"]
 
@@ -32,7 +32,7 @@ class Lock:
 
     Raises
     ------
-    JournalError
+    JournalInUse
         If someone has it; the message names the process where the system tells.
     OSError
         If the lock's file cannot be made.
@@ -45,7 +45,7 @@ class Lock:
     >>> Lock(path)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    gssbo.exceptions.JournalError: ...run.jsonl is being written by this very process
+    gssbo.exceptions.JournalInUse: ...run.jsonl is being written by this very process
     >>> lock.release()
     """
 
@@ -55,7 +55,7 @@ class Lock:
         self._file = ""
         with _guard:
             if self._key in _held or _name(path) in _held:
-                raise JournalError(f"{path} is being written by this very process")
+                raise JournalInUse(f"{path} is being written by this very process")
             self._descriptor = self._acquire(path)
             _held.add(self._key)
 
@@ -71,7 +71,7 @@ class Lock:
         """
         # Windows would keep others from reading, too.
         if sys.platform != "win32" and not _lock(descriptor):
-            raise JournalError(f"{self._key} is being written by another process, under another name")
+            raise JournalInUse(f"{self._key} is being written by another process, under another name")
         with _guard:
             self._file = _name(descriptor)
             _held.add(self._file)
@@ -102,7 +102,7 @@ class Lock:
             try:
                 if not _lock(descriptor):
                     holder = _holder(descriptor)
-                    raise JournalError(
+                    raise JournalInUse(
                         f"{path} is being written by another process" + (f", number {holder}" if holder else "")
                     )
                 # The last holder removed the file between our opening and locking it: a lock on nothing.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import islice
+from typing import TypeAlias
 
 import numpy as np
 
@@ -21,6 +22,8 @@ from gssbo.space import Rows, Space
 from gssbo.strategy import Strategy
 
 __all__ = ["Proposals"]
+
+NothingFound: TypeAlias = SpaceExhausted | InfeasibleError
 
 
 class Proposals:
@@ -89,9 +92,9 @@ class Proposals:
         n_asked, n_taken, queue = self._pending.n_asked, self._design.n_taken, self._pending.queue
         n_queued, first = len(queue), list(islice(queue, n))
         try:
-            ids = self._planned(n)
+            ids, missed = self._planned(n)
             n_planned = len(ids)
-            self._extend(ids, n)
+            self._extend(ids, n, missed)
             confirm(ids)
         except BaseException:
             if stands():
@@ -114,23 +117,16 @@ class Proposals:
                     self.n_suggested += 1
             self._pending.add(row, unit)
 
-    def _planned(self, n: int) -> list[int]:
-        """Up to n ids from the queue, then from the design.
+    def _planned(self, n: int) -> tuple[list[int], NothingFound | None]:
+        """Up to n ids from the queue, then from the design; and why there are no more, if a search ended without one.
 
         For a point of the design that is not feasible another one, anywhere in the feasible region, so that constraints
         make no smaller design; it is looked for until none was found once.
-
-        Raises
-        ------
-        SpaceExhausted, InfeasibleError
-            If there was none while nothing is told, where nobody else knows where to look.
         """
         ids: list[int] = []
         while len(ids) < n and self._pending.queue:
-            row = self._pending.queue.popleft()
-            unit = self._space.to_unit(np.stack([row]))[0]
-            ids.append(self._pending.add(row, unit))
-        missed: SpaceExhausted | InfeasibleError | None = None
+            ids += self._take(np.stack([self._pending.queue.popleft()]))
+        missed: NothingFound | None = None
         while len(ids) < n and len(self._history) < self._design.size:
             point = self._design.take()
             if point is None:
@@ -142,12 +138,12 @@ class Proposals:
                 except (SpaceExhausted, InfeasibleError) as error:
                     missed = error
             ids += found
-        if missed is not None and not ids and len(self._history) == 0:
-            raise missed
-        return ids
+        return ids, missed
 
-    def _extend(self, ids: list[int], n: int) -> None:
+    def _extend(self, ids: list[int], n: int, missed: NothingFound | None) -> None:
         """Add to the ids, up to n, what the strategy suggests and then what is found anywhere.
+
+        A search that `missed` is not made again, unless there is a point to look from now.
 
         Raises
         ------
@@ -155,12 +151,15 @@ class Proposals:
             If there is nothing and there were no ids before.
         """
         try:
-            if len(ids) < n:
+            nobody_knows = missed is not None and not ids and len(self._history) == 0
+            if len(ids) < n and not nobody_knows:
                 self._admission.require_more()
                 for unit in self._modelled(n - len(ids)):
                     ids += self._enter(unit[None, :]) or self._enter(self._admission.near(unit, self._rng))
             score = self._bound if len(self._history) >= self._design.size else None
             while len(ids) < n:
+                if missed is not None and not ids:
+                    raise missed
                 more = self._enter(self._admission.some(n - len(ids), self._rng, score=score))
                 ids += more
                 if not (more and self._admission.repeats):
@@ -187,6 +186,11 @@ class Proposals:
             return np.where(np.isnan(bound), -np.inf, bound)
 
         return score
+
+    def _take(self, rows: Rows) -> list[int]:
+        """Enter rows (m) of the space, and return their ids."""
+        units = self._space.to_unit(rows)
+        return [self._pending.add(row, unit) for row, unit in zip(rows, units, strict=True)]
 
     def _enter(self, units: FloatArray) -> list[int]:
         """Enter those of the unit points (m, D) that are admitted, and return their ids."""

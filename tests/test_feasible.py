@@ -268,6 +268,39 @@ def test_points_come_again_once_all_feasible_ones_are_pending():
     assert {tuple(x) for x in points} == {(0, "a"), (0, "b")}
 
 
+@pytest.mark.parametrize("method", ["portfolio", "box"])
+@pytest.mark.parametrize("constraints", [None, LinearConstraint([[1.0]], ub=2.0), LinearConstraint([[1.0]], ub=1.0)])
+def test_the_few_doubles_of_an_interval_come_again(hasty, method, constraints, tmp_path):
+    def drive(opt, n):
+        points = []
+        for _ in range(n):
+            points += [x.item() for x in (opt.ask(), *opt.ask(6))]
+            opt.tell(points[-1], 1.0)
+        return points
+
+    options = {"method": method, "constraints": constraints, "duplicates": "allow", "n_init": 6, "rng": 0} | few(method)
+    bounds = [(1.0, 1.0 + 3 * np.spacing(1.0))]
+    whole = drive(Optimizer(bounds, **options), 4)
+    assert set(whole) <= set(1.0 + np.arange(4) * np.spacing(1.0))
+    with Optimizer(bounds, journal=tmp_path / "run.jsonl", **options) as opt:
+        first = drive(opt, 2)
+    with Optimizer(bounds, journal=tmp_path / "run.jsonl", **options) as opt:
+        assert first + drive(opt, 2) == whole
+
+
+def test_the_one_feasible_point_comes_again(hasty):
+    rule = NonlinearConstraint(lambda x: x.sum(), 0.75, 0.75)
+    opt = Optimizer([(0.0, 3.0)] * 2, constraints=rule, duplicates="allow", n_init=4, rng=0)
+    opt.enqueue([[0.65, 0.1], [1.0, 1.0]])
+    points = [opt.ask(2), *(opt.ask(2) for _ in range(3))]
+    assert all(x.tolist() == [0.65, 0.1] for x in np.vstack(points[1:]))
+    avoiding = Optimizer([(0.0, 3.0)] * 2, constraints=rule, n_init=4, rng=0)
+    avoiding.enqueue([0.65, 0.1])
+    avoiding.ask()
+    with pytest.raises(InfeasibleError):
+        avoiding.ask()
+
+
 @pytest.mark.parametrize("n", [1, 5])
 def test_where_nothing_is_feasible_not_each_point_of_the_design_is_replaced(hasty, n):
     calls = []

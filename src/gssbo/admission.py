@@ -48,7 +48,8 @@ CALLS = Search(walks=24, paces=3, near=32, climbs=4, around=24)  # where constra
 class Admission:
     """Mask of what may be suggested: feasible points that are neither pending nor, unless repeats are allowed, told.
 
-    Where repeats are allowed and every feasible point of a finite space is pending, they may be suggested again.
+    Where repeats are allowed and every feasible point of a finite space is pending, they may be suggested again; so,
+    from `again`, where a search ends without another one, as in a real interval of a few doubles.
 
     Parameters
     ----------
@@ -181,6 +182,16 @@ class Admission:
         raise InfeasibleError(
             f"constraints must leave points to suggest, got none among {EFFORT} tried{self._why(rng)}"
         )
+
+    def again(self, n: int, rng: np.random.Generator) -> Rows:
+        """Feasible rows (n) that are pending, in random order and in turn, for where there are no others.
+
+        None where repeats are not allowed, or nothing feasible is pending.
+        """
+        pending = self._pending.distinct if self.repeats else []
+        rows = np.stack(pending) if pending else self._space.empty()
+        rows = rows[self._space.feasible(rows)]
+        return rows[rng.permutation(np.arange(n) % len(rows))] if len(rows) else rows
 
     def _walked(
         self, n: int, found: FloatArray, rng: np.random.Generator, score: Callable[[], Score] | None

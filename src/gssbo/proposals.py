@@ -79,6 +79,8 @@ class Proposals:
     def make(self, n: int, confirm: Callable[[list[int]], None], stands: Callable[[], bool]) -> list[int]:
         """Ids of n new pending suggestions; fewer where a finite space has no more, or no more feasible ones show.
 
+        Where repeats are allowed, those that are pending make up for what is missing.
+
         They stand once `confirm` has returned, which is called with them, or where `stands` says so when Ctrl-C
         interrupts it.
 
@@ -165,6 +167,7 @@ class Proposals:
                 if not (more and self._admission.repeats):
                     break
         except (SpaceExhausted, InfeasibleError):
+            ids += self._take(self._admission.again(n - len(ids), self._rng))
             if not ids:
                 raise
 

@@ -25,6 +25,15 @@ def test_what_is_enqueued_is_suggested_first_and_in_order():
     assert opt.n_told == 1 and opt.n_prior == 0
 
 
+@pytest.mark.parametrize("once", [1.0, "no", None, NotImplemented])
+def test_once_is_a_flag(once):
+    ledger = Ledger(Space([(0.0, 1.0)]))
+    for call in (lambda: ledger.enqueue([0.1], once=once), lambda: ledger.tell_prior([[0.1]], [1.0], once=once)):
+        with pytest.raises(ValueError, match=r"^once must be True or False, got"):
+            call()
+    assert (len(ledger.queue), ledger.n_told) == (0, 0)
+
+
 def test_points_of_the_queue_are_taken_as_they_are():
     opt = Optimizer([range(2)], rng=0)
     opt.tell([[0], [1]], [1.0, 2.0])

@@ -143,6 +143,7 @@ class Ledger:
             self._tell(x, y, prior=True, noise_std=noise_std, once=once, names=names)
 
     def _tell(self, x: Any, y: Any, *, prior: bool = False, once: bool = False, **options: Any) -> None:
+        check_flag("once", once)
         with self._lock:
             self._complete()
             new = read_observations(self.space, self._pending, self._history, x, y, sign=self._sign, **options)
@@ -238,7 +239,7 @@ class Ledger:
         Raises
         ------
         ValueError
-            If a point is not of the space.
+            If a point is not of the space, or `once` no flag.
 
         Examples
         --------
@@ -248,6 +249,7 @@ class Ledger:
         >>> opt.ask(), opt.ask(), len(opt.queue)
         (array([0., 0.]), array([1., 2.]), 0)
         """
+        check_flag("once", once)
         if _is_empty(x):
             return
         with self._lock:

@@ -8,6 +8,7 @@ import pytest
 import gssbo
 from gssbo.exceptions import JournalError
 from gssbo.journal import compact, read_journal
+from gssbo.ledger import read_ledger
 from tests.journals import BOX, kinds, run
 
 
@@ -37,6 +38,14 @@ def test_compaction_leaves_the_last_snapshot(journal):
         run(whole, 46)
         np.testing.assert_array_equal(opt.ask(), whole.ask())
     assert os.listdir(journal.parent) == ["run.jsonl"]
+
+
+@pytest.mark.parametrize("function", [compact, read_journal, read_ledger])
+def test_whether_damaged_lines_are_left_out_is_a_flag(tmp_path, function):
+    with gssbo.Optimizer([(0.0, 1.0)], journal=tmp_path / "run.jsonl") as opt:
+        opt.ask()
+    with pytest.raises(ValueError, match=r"^skip_damaged must be True or False, got 'no'"):
+        function(tmp_path / "run.jsonl", skip_damaged="no")
 
 
 def test_after_compactions_nothing_is_asked_again(journal, monkeypatch):

@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from gssbo._validation import check_flag
 from gssbo.exceptions import JournalError
 from gssbo.journal.header import space_of
 from gssbo.journal.journal import Scan
@@ -49,7 +50,7 @@ def compact(path: str | os.PathLike[str], *, skip_damaged: bool = False) -> tupl
     >>> after < before, gssbo.Optimizer([(-1.0, 1.0)], rng=0, journal=path).n_told
     (True, 500)
     """
-    path = check_path("path", path)
+    path, skip_damaged = check_path("path", path), check_flag("skip_damaged", skip_damaged)
     real = Path(os.path.realpath(path))  # a link goes on pointing at it
     new: Path | None = None
     try:

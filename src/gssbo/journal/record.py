@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, NamedTuple
 
+from gssbo._validation import check_flag
 from gssbo.entry import Entry
 from gssbo.exceptions import JournalError
 from gssbo.journal.header import space_of
@@ -40,7 +41,7 @@ def read_journal(path: str | os.PathLike[str], *, skip_damaged: bool = False) ->
     JournalError
         If there is none, or a line is damaged.
     ValueError
-        If `path` is no path.
+        If `path` is no path, or `skip_damaged` no flag.
 
     Examples
     --------
@@ -51,7 +52,7 @@ def read_journal(path: str | os.PathLike[str], *, skip_damaged: bool = False) ->
     ...     read_journal(path).entries[0].y
     array([2.])
     """
-    path = check_path("path", path)
+    path, skip_damaged = check_path("path", path), check_flag("skip_damaged", skip_damaged)
     try:
         refuse_special(path)
         data = path.read_bytes()

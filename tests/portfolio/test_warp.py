@@ -40,6 +40,15 @@ def test_scale_does_not_matter(factor):
 
 
 @pytest.mark.parametrize("power", POWERS)
+def test_the_least_doubles_are_a_scale(power):
+    """Gaps are divided by their median, and slopes by it."""
+    y = np.array([0.0, -1e-323, -1e-323, -2e-323, -3e-323, -1.0])
+    z, J = warp(y, power)
+    assert np.isfinite(z).all() and np.isfinite(J) and (np.diff(z) <= 0.0).all() and z[-1] < z[-2]
+    assert (slopes(y, power) >= 0.0).all() and (slopes(y[:-1], power) == np.inf).all()
+
+
+@pytest.mark.parametrize("power", POWERS)
 def test_slopes_are_those_between_close_neighbours(power):
     y = np.random.default_rng(0).standard_normal(30) ** 3
     both = np.sort(np.concatenate([y, y - 1e-7]))

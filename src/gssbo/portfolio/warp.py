@@ -31,6 +31,7 @@ __all__ = ["POWERS", "likeliest", "likeliest_form", "slopes", "warp"]
 Form = TypeVar("Form")
 
 POWERS = (1.0, 0.5, 0.25, 0.0)
+FAR = 1e150  # a gap beyond which a response is no farther
 
 
 def warp(y: FloatArray, power: float) -> tuple[FloatArray, float]:
@@ -55,6 +56,8 @@ def warp(y: FloatArray, power: float) -> tuple[FloatArray, float]:
 def slopes(y: FloatArray, power: float) -> FloatArray:
     """Derivatives dz/dy (n,) of the warped responses, where the extent of z is taken for given.
 
+    They are infinite where responses differ by the least doubles alone.
+
     Examples
     --------
     >>> slopes(np.array([0.0, -1.0, -10.0, -100.0]), 1.0).round(4)  # doctest: +NORMALIZE_WHITESPACE
@@ -65,7 +68,8 @@ def slopes(y: FloatArray, power: float) -> FloatArray:
     deviation = float(_pressed(gaps, power).std())
     if not deviation > 0.0:
         return np.zeros_like(y)
-    found: FloatArray = stretch / (deviation * scale)
+    with np.errstate(over="ignore"):
+        found: FloatArray = stretch / (deviation * scale)
     return found
 
 
@@ -124,7 +128,8 @@ def _gaps(y: FloatArray) -> tuple[FloatArray, float]:
     half = 0.5 * np.max(y) - 0.5 * y  # halves: responses may be as large as floats go
     positive = np.sort(half[half > 0.0])
     scale = float(positive[(len(positive) - 1) // 2]) if len(positive) else 1.0
-    return np.minimum(half / scale, 1e150), 2.0 * scale
+    with np.errstate(over="ignore"):  # of responses that differ by the least doubles, others are that far
+        return np.minimum(half / scale, FAR), 2.0 * scale
 
 
 def _pressed(gaps: FloatArray, power: float) -> FloatArray:

@@ -105,6 +105,7 @@ def test_real(value):
         (np.array("4.0"), {}, "must be a real number, got array"),
         ([1.0, 2.0], {}, "must be a real number"),
         (10**400, {}, "must be a real number, got 1000"),
+        (np.ma.masked, {}, "must have no masked entries, got masked"),
         (np.nan, {}, "must be finite, got nan"),
         (np.inf, {}, "must be finite, got inf"),
         (1.0, {"above": 1.0}, "must be greater than 1.0, got 1.0"),
@@ -175,7 +176,7 @@ def test_indices():
         np.testing.assert_array_equal(got, [2, 0])
     for empty in ((), [], np.empty(0)):
         assert v.check_indices("forced", empty, below=3).shape == (0,)
-    for value in ([3], [-1], [0, 0], [0.0], [[0, 1]], 1, "a", [True]):
+    for value in ([3], [-1], [0, 0], [0.0], [[0, 1]], 1, "a", [True], [np.ma.masked]):
         with pytest.raises(ValueError, match=r"^forced must "):
             v.check_indices("forced", value, below=3)
 

@@ -124,6 +124,7 @@ def check_real(
     at_most: float | None = None,
 ) -> float:
     """Return a finite float within the limits; booleans and text are refused."""
+    check_unmasked(name, value)
     if isinstance(value, bool | np.bool_):
         raise ValueError(f"{name} must be a real number, got {_short(value)}")
     try:
@@ -183,6 +184,7 @@ def check_interval(name: str, value: Any, *, above: float = -np.inf) -> tuple[fl
 
 def check_indices(name: str, value: Any, *, below: int) -> IndexArray:
     """Return distinct indices in [0, below) as a 1-D integer array."""
+    check_unmasked(name, value)
     array = np.asarray(value)
     if array.size == 0:
         return np.empty(0, dtype=np.intp)

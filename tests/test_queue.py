@@ -25,6 +25,16 @@ def test_what_is_enqueued_is_suggested_first_and_in_order():
     assert opt.n_told == 1 and opt.n_prior == 0
 
 
+@pytest.mark.parametrize("none", [{"n": [], "x": [], "c": []}, np.empty((0, 3))], ids=["columns", "table"])
+def test_to_announce_nothing_changes_nothing(tmp_path, none):
+    with Optimizer(MIXED, rng=0, journal=tmp_path / "run.jsonl") as opt:
+        suggestion = opt.ask(ids=True)
+        assert opt.announce(none) == [] and opt.pending == [suggestion]
+        opt.tell(suggestion, 1.0)
+    with Optimizer(MIXED, journal=tmp_path / "run.jsonl") as opt:
+        assert (opt.n_told, opt.pending) == (1, [])
+
+
 @pytest.mark.parametrize("once", [1.0, "no", None, NotImplemented])
 def test_once_is_a_flag(once):
     ledger = Ledger(Space([(0.0, 1.0)]))

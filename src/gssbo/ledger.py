@@ -289,7 +289,8 @@ class Ledger:
             self._complete()
             rows, single = self.space.read("x", x)
             numbers = range(self._pending.n_asked, self._pending.n_asked + len(rows))
-            self._commit(Entry("announce", rows, tuple(numbers)))
+            if len(rows):
+                self._commit(Entry("announce", rows, tuple(numbers)))
             found = [Suggestion(*pair) for pair in zip(numbers, self.space.show(rows), strict=True)]
         return found[0] if single else found
 

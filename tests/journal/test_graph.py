@@ -16,6 +16,7 @@ from gssbo.gp import GaussianProcess
 from gssbo.journal.generators import state_of
 from gssbo.journal.graph import decode, encode
 from gssbo.kernels import Kernel
+from tests.names import without_address
 
 
 def through_text(value, known=()):
@@ -89,7 +90,9 @@ class ForeignTuple(NamedTuple):
 
 
 @pytest.mark.parametrize(
-    "value", [Foreign(), ForeignTuple(1), Foreign, len, lambda: 0, Kernel, np.array([None]), object()], ids=repr
+    "value",
+    [Foreign(), ForeignTuple(1), Foreign, len, lambda: 0, Kernel, np.array([None]), object()],
+    ids=without_address,
 )
 def test_what_is_not_ours_is_refused(value):
     with pytest.raises(TypeError, match="a journal cannot keep"):

@@ -1,5 +1,9 @@
 """The vectorised loops: which set is in use, and the exponential behind every kernel value."""
 
+import os
+import subprocess
+import sys
+
 import mpmath
 import numpy as np
 import pytest
@@ -31,6 +35,20 @@ def exact(kind, r2):
 
 def test_instruction_set_is_one_that_is_built():
     assert _linalg.simd_name() in ("baseline", "v3", "v4")
+
+
+def started_with(instruction_set):
+    code = "from gssbo._core import _linalg; print(_linalg.simd_name())"
+    environment = os.environ | {"GSSBO_INSTRUCTION_SET": instruction_set}
+    return subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+
+
+def test_the_environment_says_how_far_instructions_may_go():
+    assert started_with("baseline").stdout == "baseline\n"
+    found = [started_with(most).stdout.strip() for most in ("v3", "v4")]
+    assert found in (["baseline", "baseline"], ["v3", "v3"], ["v3", "v4"])
+    refused = started_with("avx2")
+    assert "GSSBO_INSTRUCTION_SET must be one of 'baseline', 'v3', 'v4', got 'avx2'" in refused.stderr
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))

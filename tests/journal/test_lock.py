@@ -1,6 +1,7 @@
 """Who may write a journal, until when, and what happens to it meanwhile."""
 
 import gc
+import itertools
 import os
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import pytest
 
 import gssbo
 from gssbo.exceptions import JournalError
-from gssbo.journal import compact, read_journal
+from gssbo.journal import Journal, compact, read_journal
 from gssbo.journal.lock import Lock
 from gssbo.ledger import Ledger, continue_ledger
 from tests.journals import fresh, ten_rows
@@ -194,6 +195,36 @@ def test_ctrl_c_as_a_journal_is_closed_lets_others_have_it(tmp_path, monkeypatch
             opt.tell([0.2, 0.2], 2.0)
         other.tell([0.3, 0.3], 3.0)
     assert read_journal(path).entries[-1].y.tolist() == [3.0]
+
+
+def test_closing_once_more_completes_what_ctrl_c_interrupted_at_any_line(tmp_path):
+    path = tmp_path / "run.jsonl"
+    files = {function.__code__.co_filename for function in (Journal.close, Lock.release)}
+
+    def interrupt(frame, event, _):
+        if frame.f_code.co_filename not in files:
+            return None
+        if event == "line":
+            lines.append(frame.f_lineno)
+            if len(lines) == last:
+                raise KeyboardInterrupt
+        return interrupt
+
+    for last in itertools.count(1):
+        opt, lines, before = fresh(path), [], sys.gettrace()
+        sys.settrace(interrupt)
+        try:
+            opt.close()
+        except KeyboardInterrupt:
+            pass
+        finally:
+            sys.settrace(before)
+        opt.close()
+        with fresh(path):
+            pass
+        if len(lines) < last:
+            break
+    assert last > 10
 
 
 def test_a_lock_whose_release_was_interrupted_is_not_released_twice(tmp_path, monkeypatch):

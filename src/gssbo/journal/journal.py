@@ -81,6 +81,7 @@ class Journal:
         self.snapshots = check_flag("snapshots", snapshots)
         self._place = self.path  # once it is open, the whole of it
         self._descriptor = -1  # while it is closed
+        self._lock: Lock | None = None
         self._position = 0  # the end of the last whole line
         self._before = b""  # what is to be written before the next entry
         self._pid = 0
@@ -146,15 +147,15 @@ class Journal:
         self._write(self._before + write_line(entry, self._codec))
 
     def close(self) -> None:
-        """Close the file and let others write it; once more does nothing."""
+        """Close the file and let others write it; once more does nothing, but for what Ctrl-C left undone."""
         # First, so that whatever interrupts the rest, nothing is written any more, and no descriptor closed twice.
         descriptor, self._descriptor = self._descriptor, -1
-        if descriptor >= 0:
-            try:
+        try:
+            if descriptor >= 0:
                 os.close(descriptor)
-            finally:
-                if os.getpid() == self._pid:
-                    self._lock.release()
+        finally:
+            if self._lock is not None and os.getpid() == self._pid:
+                self._lock.release()
 
     def __del__(self) -> None:
         with contextlib.suppress(Exception):  # of one that was never made, or while the interpreter ends

@@ -18,7 +18,7 @@ from gssbo.exceptions import JournalInUse
 
 __all__ = ["Lock"]
 
-_held: set[str] = set()  # by this process, which the system would not keep from locking twice
+_held: dict[str, Lock] = {}  # by this process, which the system would not keep from locking twice
 _guard = threading.RLock()  # one that nobody holds any more may be released within any line
 
 
@@ -57,7 +57,7 @@ class Lock:
             if self._key in _held or _name(path) in _held:
                 raise JournalInUse(f"{path} is being written by this very process")
             self._descriptor = self._acquire(path)
-            _held.add(self._key)
+            _held[self._key] = self
 
     def include(self, descriptor: int) -> None:
         """Keep others from writing to the open file by another name of it, a hard link.
@@ -74,23 +74,24 @@ class Lock:
             raise JournalInUse(f"{self._key} is being written by another process, under another name")
         with _guard:
             self._file = _name(descriptor)
-            _held.add(self._file)
+            _held[self._file] = self
 
     def release(self) -> None:
-        """Give it up; once more does nothing."""
+        """Give it up; once more does nothing, but for what Ctrl-C left undone."""
         with _guard:
-            # First, so that once more after Ctrl-C does not close or remove what is someone else's by then.
-            descriptor, self._descriptor = self._descriptor, -1
-            if descriptor < 0:
-                return
             try:
-                _held.difference_update((self._key, self._file))
-                if sys.platform != "win32":
+                for name in (self._key, self._file):
+                    if _held.get(name) is self:
+                        del _held[name]
+                if self._descriptor >= 0 and sys.platform != "win32":
                     self._remove()
             finally:
-                os.close(descriptor)
-            if sys.platform == "win32":  # a file that is open is not removed there
-                self._remove()
+                # First, so that once more after Ctrl-C does not close or remove what is someone else's by then.
+                descriptor, self._descriptor = self._descriptor, -1
+                if descriptor >= 0:
+                    os.close(descriptor)
+                    if sys.platform == "win32":  # a file that is open is not removed there
+                        self._remove()
 
     def _remove(self) -> None:
         with contextlib.suppress(OSError):

@@ -111,9 +111,9 @@ def test_sixteen_cost_less_than_four_at_a_subset_of_two_hundred():
         for n in seconds:
             opt.forget()
             opt.tell(X[250 + 2 * k + (n > 1)], 0.0)
-            start = time.perf_counter()
+            start = time.process_time()
             opt.ask(n)
-            seconds[n].append(time.perf_counter() - start)
+            seconds[n].append(time.process_time() - start)
     assert min(seconds[16]) < 4.0 * min(seconds[1])
 
 

@@ -27,9 +27,9 @@ def test_every_point_once_and_then_the_end(name, n_init, method):
     opt = gssbo.Optimizer(space, n_init=n_init, method=method, rng=0)
     seen = []
     for _ in points:
-        start = time.perf_counter()
+        start = time.process_time()
         x = opt.ask()
-        assert time.perf_counter() - start < 1.0
+        assert time.process_time() - start < 1.0
         assert x in points and x not in seen
         seen.append(x)
         opt.tell(x, objective(x))

@@ -94,9 +94,9 @@ def test_thirty_pending_ones_do_not_double_the_time_of_an_ask():
             if n_pending:
                 opt.ask(n_pending)
             opt.tell(X[k], bowl(X[k]))
-            start = time.perf_counter()
+            start = time.process_time()
             opt.ask()
-            taken.append(time.perf_counter() - start)
+            taken.append(time.process_time() - start)
             opt.forget()
         seconds[n_pending] = min(taken)
     assert seconds[30] < 2.0 * seconds[0]

@@ -19,6 +19,7 @@ TOP = "__init__"
 # Layer of each module, by its name below the package; a subpackage stands for everything in it.
 LAYER = {
     "_core": 0,
+    "_arithmetic": 1,
     "_keywords": 1,
     "_optional": 1,
     "_parallel": 1,

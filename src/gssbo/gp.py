@@ -22,6 +22,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from gssbo._arithmetic import all_in_own_arithmetic
 from gssbo._core import _gp, _linalg, _posterior
 from gssbo._mle import Likelihood
 from gssbo._typing import ArrayLike, FloatArray, RngLike
@@ -34,6 +35,7 @@ from gssbo.regressor import Regressor
 __all__ = ["GaussianProcess"]
 
 
+@all_in_own_arithmetic
 class GaussianProcess(Regressor):
     """Gaussian-process regression with maximum-likelihood hyperparameters.
 

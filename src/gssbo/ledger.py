@@ -15,6 +15,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from gssbo._arithmetic import all_in_own_arithmetic, in_own_arithmetic
 from gssbo._typing import FloatArray
 from gssbo._validation import check_flag, check_integer, check_vector
 from gssbo.books import Books
@@ -29,6 +30,7 @@ from gssbo.space import Space
 __all__ = ["Ledger", "continue_ledger", "ledger_of", "read_ledger"]
 
 
+@all_in_own_arithmetic
 class Ledger:
     """A space, the history of observations in it, and the suggestions that are pending.
 
@@ -400,6 +402,7 @@ class Ledger:
         return not self.space.constrained or self.best_index == self._feasible_best
 
     @property
+    @in_own_arithmetic
     def _feasible_best(self) -> int | None:
         """Where there are constraints, the best of the observations that meet them, if any does."""
         if not self.space.constrained:

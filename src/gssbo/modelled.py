@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import OptimizeResult
 
+from gssbo._arithmetic import all_in_own_arithmetic, in_own_arithmetic
 from gssbo._result import Result
 from gssbo._typing import FloatArray, IndexArray, RngLike
 from gssbo._validation import check_choice, check_flag
@@ -38,6 +39,7 @@ class Best(NamedTuple):
     std: float | None
 
 
+@all_in_own_arithmetic
 class Modelled(Ledger):
     """The part of an `Optimizer` that shows what its model makes of the history; nothing here moves the model."""
 
@@ -163,6 +165,7 @@ class Modelled(Ledger):
             )
 
     @property
+    @in_own_arithmetic
     def retained(self) -> IndexArray:
         """Indices into the history of the observations the surrogate was last fitted on, ascending."""
         with self._lock:  # a portfolio chooses them now, and keeps them
@@ -185,6 +188,7 @@ class Modelled(Ledger):
         return self._strategy.switched_at
 
     @property
+    @in_own_arithmetic
     def surrogate(self) -> Surrogate:
         """The surrogate in the unit cube, on responses to be maximised, as last fitted; read only."""
         with self._lock:  # as for `retained`

@@ -26,6 +26,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from gssbo import methods
+from gssbo._arithmetic import all_in_own_arithmetic
 from gssbo._keywords import check_keywords, keywords_of
 from gssbo._typing import RngLike
 from gssbo._validation import check_choice, check_flag, check_integer, spawn_generators
@@ -89,6 +90,7 @@ def _portfolio_size(value: Any) -> int:
     return check_integer("subset_size", value, at_least=3)
 
 
+@all_in_own_arithmetic
 class Optimizer(Modelled):
     """Bayesian optimization on a retained subset, by ask and tell.
 

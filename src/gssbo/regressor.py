@@ -18,6 +18,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from gssbo._arithmetic import all_in_own_arithmetic
 from gssbo._mle import Hill, maximize_likelihood
 from gssbo._parallel import run_all
 from gssbo._typing import ArrayLike, FloatArray, RngLike
@@ -44,6 +45,7 @@ MOST_SPREAD = 1e300  # of a column of X: bounds of its lengthscale are multiples
 REACH = 1.5  # in sqrt(d) times a column's spread: a lengthscale beyond it says that the parameter hardly matters
 
 
+@all_in_own_arithmetic
 class Regressor(ABC):
     """A regression that fits a kernel and a noise variance by maximum likelihood; subclasses say which likelihood.
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gssbo._arithmetic import in_own_arithmetic
 from gssbo._typing import ArrayLike, FloatArray
 from gssbo._validation import check_vector
 from gssbo.gp import GaussianProcess
@@ -22,6 +23,7 @@ def root_mean_square(mean: FloatArray, truth: FloatArray) -> float:
         return 2.0 * (largest * float(np.sqrt(np.mean((half / largest) ** 2)))) if largest > 0.0 else 0.0
 
 
+@in_own_arithmetic
 def posterior_rmse(model: GaussianProcess, X: ArrayLike, values: ArrayLike) -> float:
     """Root mean square error of a posterior mean at test points, in units of y.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gssbo._arithmetic import in_own_arithmetic
 from gssbo._typing import ArrayLike
 from gssbo._validation import check_indices, check_matrix
 from gssbo.diagnostics.shared import shared_by
@@ -14,6 +15,7 @@ from gssbo.kernels import Kernel
 __all__ = ["directional_dispersion"]
 
 
+@in_own_arithmetic
 def directional_dispersion(
     model: GaussianProcess | Kernel, X: ArrayLike, subset: ArrayLike | None = None, *, noise: float | None = None
 ) -> float:

@@ -29,6 +29,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gssbo._arithmetic import all_in_own_arithmetic, in_own_arithmetic
 from gssbo._typing import ArrayLike, FloatArray
 from gssbo._validation import check_indices, check_matrix, check_real, check_vector
 from gssbo.diagnostics.accuracy import root_mean_square
@@ -65,6 +66,7 @@ class Comparison(NamedTuple):
     """|c_U(x)|, in squared units of the standardised responses."""
 
 
+@all_in_own_arithmetic
 class PosteriorGap:
     """The posterior of a retained subset against that of its pool, under shared hyperparameters.
 
@@ -182,21 +184,25 @@ class PosteriorGap:
         return self._partition.jitter
 
     @property
+    @in_own_arithmetic
     def A(self) -> FloatArray:
         """k(U, U) + noise I (M, M), in squared standardised units."""
         return self._shared.kernel(self._X[self.retained]) + np.diag(self._partition.noise_U)
 
     @property
+    @in_own_arithmetic
     def B(self) -> FloatArray:
         """k(U, R) (M, r), in squared standardised units."""
         return self._shared.kernel(self._X[self.retained], self._X[self.discarded])
 
     @property
+    @in_own_arithmetic
     def C(self) -> FloatArray:
         """k(R, R) + noise I (r, r), in squared standardised units."""
         return self._shared.kernel(self._X[self.discarded]) + np.diag(self._partition.noise_R)
 
     @property
+    @in_own_arithmetic
     def S(self) -> FloatArray:
         """Schur complement C - B' A^-1 B (r, r), in squared standardised units.
 
@@ -210,6 +216,7 @@ class PosteriorGap:
         return self._partition.residual.copy()
 
     @property
+    @in_own_arithmetic
     def scores(self) -> FloatArray:
         """Response scores s = -K_y^-1 z of the whole pool (n,), in inverse standardised units; in pool order."""
         scores = np.empty(len(self._X))
@@ -217,26 +224,31 @@ class PosteriorGap:
         return scores
 
     @property
+    @in_own_arithmetic
     def discarded_scores(self) -> FloatArray:
         """s_R = -S^-1 r_U (r,), in inverse standardised units, in the order of `discarded`; proposition 5.3."""
         return self._partition.scores[1].copy()
 
     @property
+    @in_own_arithmetic
     def residual_norm(self) -> float:
         """|r_U|, in standardised units: xi_U of corollary A.1."""
         return _norm(self._partition.residual)
 
     @property
+    @in_own_arithmetic
     def score_norm(self) -> float:
         """|s_R|, in inverse standardised units."""
         return _norm(self._partition.scores[1])
 
     @property
+    @in_own_arithmetic
     def inverse_norm(self) -> float:
         """|S^-1|, in inverse squared standardised units, at most 1 / noise; O(r^3) at the first call."""
         return self._partition.inverse_norm
 
     @property
+    @in_own_arithmetic
     def surprise(self) -> float:
         """r_U' S^-1 r_U / r: how badly the subset predicts the discarded responses, jointly.
 
@@ -344,6 +356,7 @@ class PosteriorGap:
         return self._everywhere
 
     @property
+    @in_own_arithmetic
     def rho(self) -> float:
         """rho_U, in squared standardised units: the largest |c_U(x)| found."""
         return float(self._everywhere.cross_norm.max())
@@ -363,11 +376,13 @@ class PosteriorGap:
         return float(np.sqrt(self._shared.kernel.variance * max(largest, 0.0)))
 
     @property
+    @in_own_arithmetic
     def largest_mean_gap(self) -> float:
         """Largest |mu_D - mu_U| found, in units of y."""
         return float(np.abs(self._everywhere.mean_gap).max())
 
     @property
+    @in_own_arithmetic
     def largest_std_gap(self) -> float:
         """Largest sigma_U - sigma_D found, in units of y."""
         return float(self._everywhere.std_gap.max())

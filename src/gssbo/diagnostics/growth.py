@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gssbo._arithmetic import in_own_arithmetic
 from gssbo._typing import ArrayLike, FloatArray, IndexArray, RngLike
 from gssbo._validation import as_generator, check_choice, check_indices, check_matrix, check_real, check_vector
 from gssbo.diagnostics.shared import shared_by
@@ -61,6 +62,7 @@ def growth(roots: Iterable[FloatArray], w: FloatArray, first: int, scale: float)
         return Growth(np.arange(first, first + r + 1), mean * scale, variance * scale * scale)
 
 
+@in_own_arithmetic
 def growth_order(
     model: GaussianProcess | Kernel,
     X: ArrayLike,

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gssbo._arithmetic import in_own_arithmetic
 from gssbo._core import _linalg
 from gssbo._typing import ArrayLike, FloatArray
 from gssbo.diagnostics.pool import Pool, factorized, read_pool
@@ -41,6 +42,7 @@ class LeaveOneOut(NamedTuple):
     """(y_i - mu_-i) / sqrt(v_-i), without units; mean square about 1 where the hyperparameters are right."""
 
 
+@in_own_arithmetic
 def leave_one_out(
     model: GaussianProcess | Kernel,
     X: ArrayLike,

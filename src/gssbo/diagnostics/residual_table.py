@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gssbo._arithmetic import in_own_arithmetic
 from gssbo._typing import ArrayLike, RngLike
 from gssbo._validation import (
     as_generator,
@@ -51,6 +52,7 @@ class ResidualRow(NamedTuple):
     """Subsets averaged over: 1 for a rule that does not draw."""
 
 
+@in_own_arithmetic
 def residual_table(
     model: GaussianProcess | Kernel,
     X: ArrayLike,

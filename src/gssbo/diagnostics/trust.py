@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from gssbo._arithmetic import in_own_arithmetic
 from gssbo._typing import ArrayLike, IndexArray, RngLike
 from gssbo._validation import check_indices, check_integer, check_matrix, check_noise_std, check_real, check_vector
 from gssbo.diagnostics.accuracy import root_mean_square
@@ -131,6 +132,7 @@ class Trust:
         )
 
 
+@in_own_arithmetic
 def trust(
     model: GaussianProcess | Kernel,
     X: ArrayLike,

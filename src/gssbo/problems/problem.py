@@ -22,6 +22,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from gssbo._arithmetic import all_in_own_arithmetic
+
 __all__ = ["LIBRARY", "FloatArray", "Normalizer", "Problem"]
 
 FloatArray = npt.NDArray[np.float64]
@@ -112,6 +114,7 @@ class Normalizer:
         )
 
 
+@all_in_own_arithmetic
 @dataclass(frozen=True, eq=False)
 class Problem:
     """A test problem, to be minimised over a box.

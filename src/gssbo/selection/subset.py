@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gssbo._arithmetic import in_own_arithmetic
 from gssbo._typing import ArrayLike, FloatArray, IndexArray, RngLike
 from gssbo._validation import (
     as_generator,
@@ -42,6 +43,7 @@ def select(
     return RULES[rule](embedding, size, forced, z, rng)
 
 
+@in_own_arithmetic
 def select_subset(
     gp: GaussianProcess,
     X: ArrayLike,

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import LinearConstraint, NonlinearConstraint
 
+from gssbo._arithmetic import callers_arithmetic
 from gssbo._typing import FloatArray
 from gssbo._validation import check_array
 
@@ -254,7 +255,8 @@ class _Nonlinear:
 
     def _values(self, point: Any) -> FloatArray:
         """The function's values, of a shape that suits the bounds; it gets a point of its own to write into."""
-        value = self._fun(copy.copy(point))
+        with callers_arithmetic():
+            value = self._fun(copy.copy(point))
         try:
             values = check_array("value", value)
             if value is None or values.size == 0:

@@ -341,3 +341,13 @@ def test_what_is_told_is_asked_about_once():
     before = counting.calls
     admission.some(1, np.random.default_rng(0))
     assert counting.calls - before < 500
+
+
+def test_a_point_met_at_the_last_moment_is_taken(monkeypatch):
+    """Whether others are feasible is looked at last: where one is, and new, nothing is exhausted."""
+    space, admission = books([(0.0, 1.0)], constraints=NonlinearConstraint(lambda x: float(x[0] < 0.005), 0.5, 1.0))
+    monkeypatch.setattr(Admission, "_batches", lambda *_: iter(()))
+    monkeypatch.setattr(Admission, "_first", lambda *_: np.empty((0, 1)))
+    assert space.thin
+    ((point,),) = found(space, admission, 1)
+    assert point < 0.005

@@ -173,8 +173,11 @@ class Admission:
         if size != math.inf and (size <= LISTED or not self._space.constrained):
             self._complain(int(size))
         others = self._space.place(rng.random((BATCH, self._space.n_draws)))
-        if self._space.feasible(self._space.from_unit(others)).any():
-            # A real interval may have just a few doubles.
+        feasible = others[self._meets(others)]
+        free = feasible[self._free(feasible)]
+        if len(free):  # by luck: it is a small region
+            return _different(free)[:n]
+        if len(feasible):  # a real interval may have just a few doubles
             raise SpaceExhausted(
                 f"nothing is left to suggest: all of {EFFORT} points tried are told ({self._history.n_distinct} "
                 f"distinct), pending ({len(self._pending)}) or infeasible"

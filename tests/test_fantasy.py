@@ -30,13 +30,14 @@ def test_is_the_process_conditioned_on_its_mean(kernel, noise):
 
 
 def test_one_at_a_time_is_all_at_once():
-    gp = GaussianProcess(rng=0).fit(X, Y)
+    """But for rounding: how many rows are worked on together depends on the processor."""
+    gp = GaussianProcess(lengthscale=0.5, noise=1e-4, fit_hyperparameters=False).fit(X, Y)
     single = gp
     for point in POINTS:
         single = fantasize(single, point[None, :])
     together = fantasize(gp, POINTS)
     for one, other in zip(single.posterior(QUERY), together.posterior(QUERY), strict=True):
-        np.testing.assert_array_equal(one, other)
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
     assert len(gp.X_train_) == 40
 
 

@@ -144,16 +144,18 @@ def test_asking_again_gives_another_point():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "gap"), [("hartmann6", 0.11), ("shekel4-shifted", 5.0)])
-def test_a_basin_that_gives_nothing_more_is_left(name, gap):
-    """Of three runs, of which one or more first converge to a local optimum, two find the global one."""
+@pytest.mark.parametrize(
+    ("name", "gap", "seeds"), [("hartmann6", 0.11, (103, 104, 108)), ("shekel4-shifted", 5.0, (103, 105, 110))]
+)
+def test_a_basin_that_gives_nothing_more_is_left(name, gap, seeds):
+    """Of three runs that converge to a local optimum first, two find the global one, however the core rounds."""
     problem = get_problem(name, rng=0)
 
     def found(result):
         return result.nfev >= 100 and result.fun - problem.optimum < 1e-3
 
     runs = []
-    for seed in (101, 102, 107):  # as many as are needed, each as long as it is
+    for seed in seeds:  # as many as are needed, each as long as it is
         if sum(map(found, runs)) < 2:
             options = {"n_evals": 600, "method": "portfolio", "rng": seed, "callback": found}
             runs.append(gssbo.minimize(problem, problem.bounds, **options))

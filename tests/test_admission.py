@@ -351,3 +351,23 @@ def test_a_point_met_at_the_last_moment_is_taken(monkeypatch):
     assert space.thin
     ((point,),) = found(space, admission, 1)
     assert point < 0.005
+
+
+@pytest.mark.parametrize(("known", "most"), [((), 2_200), ([[0.1] * 3], 700)])
+def test_where_there_is_nothing_to_go_down_descents_end_soon(monkeypatch, known, most):
+    """A thousand points for the first one, a few rounds from the best of them, and the tries that are left."""
+    calls = []
+
+    def says_yes_or_no(x):
+        calls.append(x)
+        return float(((x - 0.1) ** 2).sum() < 1e-6)
+
+    monkeypatch.setattr(gssbo.admission, "EFFORT", 0)
+    space, admission = books([(0.0, 1.0)] * 3, known, constraints=NonlinearConstraint(says_yes_or_no, 0.5, 1.0))
+    assert space.thin
+    calls.clear()
+    if known:
+        assert len(found(space, admission, 1)) == 1
+    else:
+        assert len(admission._first(np.random.default_rng(0))) == 0
+    assert len(calls) < most

@@ -36,6 +36,7 @@ DECADES = 4.0  # of a line, between the longest and the shortest of the steps
 DESCENTS, ROUNDS, TRIALS = 8, 150, 16  # at the most: descents, and rounds of each; points tried in a round
 FIRST, SHORTEST = 0.3, 1e-7  # steps of a descent, in sides of the cube
 WIDER, NARROWER = 1.5, 0.5  # after a round that led on, or did not
+FLAT = 3  # rounds in a row without any difference, which end a descent: there is nothing to go down
 
 Meets = Callable[[FloatArray], NDArray[np.bool_]]
 Faces = tuple[FloatArray, FloatArray, FloatArray]
@@ -122,9 +123,9 @@ def descend(starts: FloatArray, miss: Miss, project: Project, rng: np.random.Gen
     """
     values = miss(starts)
     for start in np.argsort(values, kind="stable")[:DESCENTS]:
-        x, value, last, step = starts[start], values[start], np.zeros(starts.shape[1]), FIRST
+        x, value, last, step, flat = starts[start], values[start], np.zeros(starts.shape[1]), FIRST, 0
         for _ in range(ROUNDS):
-            if value == 0.0 or step < SHORTEST:
+            if value == 0.0 or step < SHORTEST or flat == FLAT:
                 break
             v = step * 2.0 ** rng.uniform(-3.0, 1.0, (TRIALS, 1)) * _directions(TRIALS, x[None, :], rng)
             v[0] = last if last.any() else v[0]
@@ -132,6 +133,7 @@ def descend(starts: FloatArray, miss: Miss, project: Project, rng: np.random.Gen
             misses = miss(places)
             best = int(np.argmin(misses))
             leads_on = misses[best] < value
+            flat = flat + 1 if (misses == value).all() else 0
             step *= WIDER if leads_on else NARROWER
             last = WIDER * v[best] if leads_on else np.zeros(len(x))
             if leads_on:

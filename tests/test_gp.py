@@ -121,6 +121,18 @@ def test_posterior_gradients_at_a_told_point_are_finite(kernel):
         assert np.isfinite(dmean).all() and np.isfinite(dstd).all()
 
 
+def test_gradients_beyond_doubles_are_infinite():
+    X = np.arange(4.0)[:, None] / 3.0
+    y = np.array([1.0, -1.0, 1.0, -1.0])
+    Q = np.array([[0.1], [0.5]])
+    options = {"lengthscale": 0.2, "fit_hyperparameters": False}
+    plain = GaussianProcess(**options).fit(X, y).predict_gradient(Q)
+    for found, usual in zip(GaussianProcess(**options).fit(X, 1.7e308 * y).predict_gradient(Q), plain, strict=True):
+        expected = np.where(np.abs(usual) > 1.06, np.copysign(np.inf, usual), 1.7e308 * np.clip(usual, -1.05, 1.05))
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+    assert (np.abs(plain[0]) > 1.06).all()
+
+
 # ---- states
 
 

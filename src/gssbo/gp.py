@@ -31,6 +31,7 @@ from gssbo.factor import symmetric
 from gssbo.joint import draw, predict
 from gssbo.kernels import KERNELS
 from gssbo.regressor import Regressor
+from gssbo.responses import unstandardize
 
 __all__ = ["GaussianProcess"]
 
@@ -280,7 +281,7 @@ class GaussianProcess(Regressor):
         Returns
         -------
         dmean, dstd : ndarray of shape (m, d), in units of y over units of x
-            `dstd` is 0 where the standard deviation is 0.
+            Infinite where that is beyond doubles; `dstd` is 0 where the standard deviation is 0.
         """
         self._require_fit()
         points = check_matrix("X", X, columns=self.X_train_.shape[1])
@@ -291,7 +292,7 @@ class GaussianProcess(Regressor):
         )  # fmt: skip
         std = self.posterior(points)[1][:, None]
         dstd = np.divide(dvariance, 2.0 * std, out=np.zeros_like(dvariance), where=std > 0.0)
-        return self.y_std_ * dmean, self.y_std_ * dstd
+        return unstandardize(dmean, 0.0, self.y_std_), unstandardize(dstd, 0.0, self.y_std_)
 
     def sample_y(self, X: ArrayLike, n_samples: int = 1, rng: RngLike = None) -> FloatArray:
         """Joint draws of the latent function at X (m, d): shape (m, n_samples), in units of y; O(m^3)."""

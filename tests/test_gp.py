@@ -37,6 +37,7 @@ def test_agrees_with_scikit_learn(kernel, d, n):
     value, gradient = gp.log_marginal_likelihood(eval_gradient=True)
     expected, slope = model.log_marginal_likelihood(theta[order], eval_gradient=True)
     assert value == pytest.approx(expected, rel=1e-9)
+    # Not to the bit: the exponentials of theta are NumPy's in one and of the C library in the other.
     assert gp.log_marginal_likelihood_value_ == pytest.approx(value, rel=1e-12)
     np.testing.assert_allclose(gradient[order], slope, rtol=0, atol=1e-9 * np.abs(slope).max())
 

@@ -164,11 +164,12 @@ def test_a_basin_that_gives_nothing_more_is_left(name, gap, seeds):
     assert sum(map(found, runs)) == 2
 
 
-def test_points_of_one_call_are_distinct_and_of_two_searchers():
+@pytest.mark.parametrize(("n", "fewest", "most"), [(4, 1, 2), (8, 3, 4), (16, 4, 5)])
+def test_points_of_one_call_are_distinct_and_of_more_searchers_the_more_they_are(n, fewest, most):
     optimizer = run(4, sphere, 60)
-    batch = optimizer.ask(16)
-    assert len(np.unique(batch.round(9), axis=0)) == 16
-    assert len({each.searcher for each in optimizer._strategy._issued}) <= 2
+    batch = optimizer.ask(n)
+    assert len(np.unique(batch.round(9), axis=0)) == n
+    assert fewest <= len({each.searcher for each in optimizer._strategy._issued}) <= most
 
 
 @pytest.mark.parametrize("seed", [5, 10, 25, 27, 38])

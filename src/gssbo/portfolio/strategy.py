@@ -49,7 +49,8 @@ WEAK = 0.5  # weight of a searcher whose model explains little
 APART = 0.25  # how close a point may be to one that is waited for, by the distance to the nearest known
 SPARSE = 0.05  # the same, by the distance of that one to the nearest other that is known
 MOST = 2000  # observations in a view, where M is not larger than half of them
-TEAM = 2  # searchers that make the points of one call
+TEAM = 2  # searchers that make the points of one call, at the least
+POINTS = 2  # of a call for each searcher of a larger team
 TRIES = 3  # searchers asked for a suggestion before one is made at random
 LAST_TRIES = 50  # at random
 SAME = 1e-9  # of a side: how far what was told may be from what was suggested
@@ -195,9 +196,9 @@ class Portfolio:
         view = self._view(history, len(history)) if self._seen is None else self._seen
         points = np.empty((0, self._dim))
         with self._timings.part("acquisition"), np.errstate(over="ignore", invalid="ignore"):
-            team = np.zeros(len(self._searchers), dtype=bool)
+            team, largest = np.zeros(len(self._searchers), dtype=bool), max(TEAM, n // POINTS)
             for _ in range(n):
-                x = self._one(view, np.vstack([pending, points]), admit, team)
+                x = self._one(view, np.vstack([pending, points]), admit, team, largest)
                 if x is not None:
                     points = np.vstack([points, x])
         return points
@@ -315,8 +316,10 @@ class Portfolio:
         failures_are_new = seen.failed is None and history.n_failed > 0
         return self._view(history, row) if noise_is_new or failures_are_new else seen
 
-    def _one(self, view: View, pending: FloatArray, admit: Admit, team: NDArray[np.bool_]) -> FloatArray | None:
-        """One point. A searcher that makes it joins the team; one that is large enough is kept to, as models cost."""
+    def _one(
+        self, view: View, pending: FloatArray, admit: Admit, team: NDArray[np.bool_], largest: int
+    ) -> FloatArray | None:
+        """One point. A searcher that makes it joins the team; the largest that may be is kept to, as models cost."""
         if len(view.y) >= 2:
             weights = np.array([1.0 if each.explains else WEAK for each in self._searchers]) * self._shares
             if len(view.y) < self._n_init + min(DELAY * self._dim, LONGEST_DELAY):
@@ -324,7 +327,7 @@ class Portfolio:
             stalled = view.stalled
             if stalled:
                 weights *= STALLED
-            if team.sum() >= TEAM:
+            if team.sum() >= largest:
                 weights *= team
             for _ in range(TRIES):
                 searcher = self._credit.choose(weights, self._rng, spread=1.0 if stalled else SPREAD)

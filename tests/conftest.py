@@ -1,6 +1,10 @@
 """Fixtures that several test modules use."""
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("unhurried", settings(), deadline=None)  # a busy machine is no failure
+settings.load_profile("unhurried")
 
 from gssbo import snapshots
 

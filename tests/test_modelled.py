@@ -76,7 +76,8 @@ def test_predictions_go_without_the_evaluations_that_failed(method, tolerance):
     assert bowl(best.x) <= opt.best_y + tolerance and abs(best.y - bowl(best.x)) < tolerance
     X = rng.uniform(*np.transpose(BOX), size=(50, 2))
     expected = np.array([bowl(x) for x in X])
-    assert np.abs(opt.predict(X) - expected).max() < 0.1 * np.ptp(expected)
+    errors = np.abs(opt.predict(X) - expected) / np.ptp(expected)
+    assert np.median(errors) < 0.01 and errors.max() < 0.15  # 0.1 and 0.3, or more, where failures count as values
     assert opt.predict(X).tolist() == opt.predict(X).tolist()
 
 

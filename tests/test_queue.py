@@ -35,6 +35,16 @@ def test_to_announce_nothing_changes_nothing(tmp_path, none):
         assert (opt.n_told, opt.pending) == (1, [])
 
 
+@pytest.mark.parametrize("masked", [np.ma.masked, np.ma.masked_array(0.5, mask=True)])
+def test_what_is_masked_is_no_value_of_a_parameter(masked):
+    for parameter in ((0.0, 1.0), range(2), [0.0, 0.5, 1.0], bool):
+        ledger = Ledger(Space({"x": parameter}))
+        for x in ({"x": masked}, [{"x": 1}, {"x": masked}], {"x": [1, masked]}):
+            with pytest.raises(ValueError, match=r"^x must .*masked"):
+                ledger.announce(x)
+        assert ledger.pending == []
+
+
 @pytest.mark.parametrize("once", [1.0, "no", None, NotImplemented])
 def test_once_is_a_flag(once):
     ledger = Ledger(Space([(0.0, 1.0)]))

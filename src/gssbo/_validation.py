@@ -24,6 +24,7 @@ __all__ = [
     "check_real",
     "check_unmasked",
     "check_vector",
+    "is_masked",
     "spawn_generators",
 ]
 
@@ -47,16 +48,17 @@ def check_array(name: str, value: Any) -> FloatArray:
 
 def check_unmasked(name: str, value: Any) -> None:
     """Raise a ValueError for masked entries, also those of a list."""
-    if _is_masked(value) or (isinstance(value, list | tuple) and any(map(_is_masked, value))):
+    if is_masked(value) or (isinstance(value, list | tuple) and any(map(is_masked, value))):
         raise ValueError(f"{name} must have no masked entries, got {_short(value)}")
 
 
-def _is_masked(value: Any) -> bool:
+def is_masked(value: Any) -> bool:
+    """Whether it is a masked number of NumPy's, or an array with masked entries."""
     return hasattr(value, "_mask") and bool(np.ma.is_masked(value))  # the first is a tenth of the second
 
 
 def as_float(value: Any) -> float:
-    """`float`, but a TypeError for text and for what NumPy takes for a number: complex ones, and times in nanoseconds.
+    """`float`, but a TypeError for text and what NumPy takes for numbers: complex ones, times, and what is masked.
 
     Examples
     --------
@@ -65,7 +67,8 @@ def as_float(value: Any) -> float:
     TypeError: it must be a real number, not complex128
     """
     kind = getattr(getattr(value, "dtype", None), "kind", None)
-    if isinstance(value, str | bytes | bytearray | memoryview) or kind in ("c", "m", "M", "U", "S"):
+    text = isinstance(value, str | bytes | bytearray | memoryview)
+    if text or kind in ("c", "m", "M", "U", "S") or is_masked(value):
         raise TypeError(f"it must be a real number, not {type(value).__name__}")
     return float(value)
 

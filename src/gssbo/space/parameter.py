@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gssbo._typing import FloatArray, IndexArray
-from gssbo._validation import as_float
+from gssbo._validation import as_float, is_masked
 
 __all__ = ["Column", "Discrete", "Misfit", "Parameter", "builtin", "fresh", "number", "refuse", "set_all"]
 
@@ -144,10 +144,11 @@ def set_all(parameter: Parameter, **values: Any) -> None:
 def builtin(value: Any) -> Any:
     """Return NumPy scalars, and arrays and tensors without a dimension, as built-in ones, anything else as it is.
 
-    As it is, too, a time of NumPy that no built-in type holds: in nanoseconds, say, or a number of months.
+    As it is, too, a time of NumPy that no built-in type holds: in nanoseconds, say, or a number of months; and what is
+    masked, whatever is behind the mask.
     """
     shape = getattr(value, "shape", None)
-    if not isinstance(shape, tuple) or shape or not hasattr(value, "item"):
+    if not isinstance(shape, tuple) or shape or not hasattr(value, "item") or is_masked(value):
         return value
     plain = value.item()
     if getattr(getattr(value, "dtype", None), "kind", None) in ("m", "M") and not isinstance(plain, date | timedelta):

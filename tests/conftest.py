@@ -3,10 +3,10 @@
 import pytest
 from hypothesis import settings
 
+from gssbo import snapshots
+
 settings.register_profile("unhurried", settings(), deadline=None)  # a busy machine is no failure
 settings.load_profile("unhurried")
-
-from gssbo import snapshots
 
 
 @pytest.fixture(scope="module")

@@ -49,8 +49,7 @@ WEAK = 0.5  # weight of a searcher whose model explains little
 APART = 0.25  # how close a point may be to one that is waited for, by the distance to the nearest known
 SPARSE = 0.05  # the same, by the distance of that one to the nearest other that is known
 MOST = 2000  # observations in a view, where M is not larger than half of them
-TEAM = 2  # searchers that make the points of one call, at the least
-POINTS = 2  # of a call for each searcher of a larger team
+TEAM, LARGE = 2, 6  # searchers that make the points of one call; from so many points on there are more
 TRIES = 3  # searchers asked for a suggestion before one is made at random
 LAST_TRIES = 50  # at random
 SAME = 1e-9  # of a side: how far what was told may be from what was suggested
@@ -196,9 +195,9 @@ class Portfolio:
         view = self._view(history, len(history)) if self._seen is None else self._seen
         points = np.empty((0, self._dim))
         with self._timings.part("acquisition"), np.errstate(over="ignore", invalid="ignore"):
-            team, largest = np.zeros(len(self._searchers), dtype=bool), max(TEAM, n // POINTS)
+            team = np.zeros(len(self._searchers), dtype=bool)
             for _ in range(n):
-                x = self._one(view, np.vstack([pending, points]), admit, team, largest)
+                x = self._one(view, np.vstack([pending, points]), admit, team, n)
                 if x is not None:
                     points = np.vstack([points, x])
         return points
@@ -316,10 +315,8 @@ class Portfolio:
         failures_are_new = seen.failed is None and history.n_failed > 0
         return self._view(history, row) if noise_is_new or failures_are_new else seen
 
-    def _one(
-        self, view: View, pending: FloatArray, admit: Admit, team: NDArray[np.bool_], largest: int
-    ) -> FloatArray | None:
-        """One point. A searcher that makes it joins the team; the largest that may be is kept to, as models cost."""
+    def _one(self, view: View, pending: FloatArray, admit: Admit, team: NDArray[np.bool_], n: int) -> FloatArray | None:
+        """One point of n. A searcher that makes it joins the team."""
         if len(view.y) >= 2:
             weights = np.array([1.0 if each.explains else WEAK for each in self._searchers]) * self._shares
             if len(view.y) < self._n_init + min(DELAY * self._dim, LONGEST_DELAY):
@@ -327,8 +324,7 @@ class Portfolio:
             stalled = view.stalled
             if stalled:
                 weights *= STALLED
-            if team.sum() >= largest:
-                weights *= team
+            weights *= _eligible(team, n)
             for _ in range(TRIES):
                 searcher = self._credit.choose(weights, self._rng, spread=1.0 if stalled else SPREAD)
                 team[searcher] = True
@@ -372,3 +368,13 @@ class Portfolio:
             return True
         others = np.abs(view.X - view.X[int(distances.argmin())]).max(axis=1)
         return waited_for >= SPARSE * float(others[others > 0.0].min(initial=1.0))
+
+
+def _eligible(team: NDArray[np.bool_], n: int) -> NDArray[np.bool_]:
+    """Who may make a point of n: of few a team of two, of more one of the regions, as models cost, and all others."""
+    if n < LARGE:
+        return team if team.sum() >= TEAM else np.ones_like(team)
+    eligible = np.ones_like(team)
+    if team[[LOCAL, GLOBAL]].any():
+        eligible[[LOCAL, GLOBAL]] = team[[LOCAL, GLOBAL]]
+    return eligible

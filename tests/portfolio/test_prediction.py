@@ -147,9 +147,10 @@ def test_points_that_decide_are_unseen_in_repeats_too(monkeypatch):
 
 def test_a_point_whose_newest_evaluation_failed_is_stood_for_by_the_one_before():
     once = view(50)
-    rows, failed = np.tile(np.arange(50), 3), np.arange(150) >= 110
+    rows = np.tile(np.arange(50), 3)
+    told = np.where(np.arange(150) >= 110, np.nan, once.y[rows])
     seen = View(
-        once.X[rows], once.y[rows], np.zeros(150, dtype=np.intp), np.arange(150), failed=failed,
+        once.X[rows], once.y[rows], np.zeros(150, dtype=np.intp), np.arange(150), told=told,
         standing=np.arange(150) >= 100,
     )  # fmt: skip
     valued = seen.valued

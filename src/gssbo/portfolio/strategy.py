@@ -32,6 +32,7 @@ from gssbo.portfolio.descent import Descent
 from gssbo.portfolio.lattice import Lattice
 from gssbo.portfolio.prediction import on_basis
 from gssbo.portfolio.region import Region
+from gssbo.portfolio.substitute import substituted
 from gssbo.portfolio.trend import Trend
 from gssbo.portfolio.view import OUTSIDE, Searcher, View
 from gssbo.responses import without_gaps
@@ -290,7 +291,7 @@ class Portfolio:
     def _view(self, history: History, n: int) -> View:
         """The first n observations; of more than a view holds, half the best, a quarter the newest, others spread.
 
-        Those that failed count as one standard deviation worse than the worst of the view.
+        Penalties and failures have other values in `y`: see `substituted`.
         """
         rows = np.arange(n)
         if n > self._most:
@@ -301,10 +302,10 @@ class Portfolio:
         if representatives is not None and n > self._most:
             rows = np.union1d(rows, representatives[-(self._most // 2) :])
         noise_std = None if history.noise_std is None else history.noise_std[rows]
-        y = history.y[rows]
-        failed = np.isnan(y) if history.n_failed else None
+        told = history.y[rows]
+        y = substituted(told)
         standing = None if representatives is None else np.isin(rows, representatives)
-        return View(history.unit[rows], without_gaps(y), self._origin[rows], rows, noise_std, failed, standing)
+        return View(history.unit[rows], y, self._origin[rows], rows, noise_std, None if y is told else told, standing)
 
     def _before(self, history: History, row: int) -> View:
         """What was known when a row was told: mostly the view of the last update, which is not made again."""
@@ -312,8 +313,7 @@ class Portfolio:
         if seen is None or row != self._n_modelled or seen.standing is not None:
             return self._view(history, row)
         noise_is_new = seen.noise_std is None and history.noise_std is not None
-        failures_are_new = seen.failed is None and history.n_failed > 0
-        return self._view(history, row) if noise_is_new or failures_are_new else seen
+        return self._view(history, row) if noise_is_new else seen
 
     def _one(self, view: View, pending: FloatArray, admit: Admit, team: NDArray[np.bool_], n: int) -> FloatArray | None:
         """One point of n. A searcher that makes it joins the team."""

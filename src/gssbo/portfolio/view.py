@@ -8,7 +8,7 @@ origin      which searcher suggested each of them, -1 for the design and what wa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
 
@@ -33,8 +33,8 @@ class View:
     """Indices into the history (n,)."""
     noise_std: FloatArray | None = None
     """Known standard deviations of the noise (n,) in units of y, 0 where it is not; None if nowhere."""
-    failed: NDArray[np.bool_] | None = None
-    """Which evaluations failed (n,), and have a value in `y` nevertheless; None if none did."""
+    told: FloatArray | None = None
+    """Responses as they were told (n,), NaN of what failed, where `y` has others in the place of some; else None."""
     standing: NDArray[np.bool_] | None = None
     """Where most observations are repeats, which (n,) stand for their point; else None."""
 
@@ -54,10 +54,14 @@ class View:
 
     @property
     def valued(self) -> View:
-        """The part that did not fail; all of it where everything did. The newest of that stands for each point."""
-        if self.failed is None or self.failed.all():
+        """The part that did not fail, with what was told; all of it where everything did.
+
+        The newest of it stands for each point.
+        """
+        if self.told is None or np.isnan(self.told).all():
             return self
-        part = self.only(~self.failed)
+        keep = ~np.isnan(self.told)
+        part = replace(self.only(keep), y=self.told[keep], told=None)
         if part.standing is not None:
             part.standing[:] = False
             part.standing[-1 - np.unique(part.X[::-1], axis=0, return_index=True)[1]] = True
@@ -83,9 +87,9 @@ class View:
     def only(self, keep: NDArray[np.bool_] | IndexArray) -> View:
         """The part that `keep` (mask or indices) points to."""
         noise_std = None if self.noise_std is None else self.noise_std[keep]
-        failed = None if self.failed is None else self.failed[keep]
+        told = None if self.told is None else self.told[keep]
         standing = None if self.standing is None else self.standing[keep]
-        return View(self.X[keep], self.y[keep], self.origin[keep], self.rows[keep], noise_std, failed, standing)
+        return View(self.X[keep], self.y[keep], self.origin[keep], self.rows[keep], noise_std, told, standing)
 
 
 class Searcher(Protocol):

@@ -283,6 +283,16 @@ def test_failures_are_kept_away_from():
     assert np.isnan(optimizer.y[40:]).sum() < 15
 
 
+def test_where_everything_failed_the_whole_box_is_searched():
+    """Each quarter of the square has its share of a hundred suggestions."""
+    optimizer = Optimizer([(0.0, 1.0)] * 2, rng=0)
+    for _ in range(100):
+        optimizer.tell(optimizer.ask(), failed=True)
+    quarters = np.bincount((optimizer.X > 0.5) @ [1, 2], minlength=4)
+    assert quarters.min() >= 15
+    assert pdist(optimizer.X).min() > 0.0
+
+
 @pytest.mark.parametrize("option", [{"rule": "random"}, {"acquisition": "ei"}, {"pool": 50}, {"refit": "frozen"}])
 def test_options_of_the_box_are_refused(option):
     (name,) = option

@@ -317,7 +317,8 @@ class Portfolio:
 
     def _one(self, view: View, pending: FloatArray, admit: Admit, team: NDArray[np.bool_], n: int) -> FloatArray | None:
         """One point of n. A searcher that makes it joins the team."""
-        if len(view.y) >= 2:
+        known = len(view.y) >= 2 and not view.void  # where everything failed, no place is better than another
+        if known:
             weights = np.array([1.0 if each.explains else WEAK for each in self._searchers]) * self._shares
             if len(view.y) < self._n_init + min(DELAY * self._dim, LONGEST_DELAY):
                 weights[[LOCAL, DESCENT]] = 0.0
@@ -336,7 +337,7 @@ class Portfolio:
                     return x
         for _ in range(0 if self._space.thin else LAST_TRIES):
             near = self._space.place(self._rng.random((1, self._space.n_draws)))[0]
-            if len(view.y) >= 2 and self._rng.random() < 0.5:
+            if known and self._rng.random() < 0.5:
                 scale = 10.0 ** self._rng.uniform(-4.0, -0.5)
                 best = view.X[view.best]
                 near = np.clip(best + scale * self._rng.standard_normal(self._dim), 0.0, 1.0)

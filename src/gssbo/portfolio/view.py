@@ -52,13 +52,18 @@ class View:
         standing[[self.best, -1]] = True
         return np.flatnonzero(standing)
 
+    @cached_property
+    def void(self) -> bool:
+        """Whether everything failed."""
+        return self.told is not None and bool(np.isnan(self.told).all())
+
     @property
     def valued(self) -> View:
         """The part that did not fail, with what was told; all of it where everything did.
 
         The newest of it stands for each point.
         """
-        if self.told is None or np.isnan(self.told).all():
+        if self.told is None or self.void:
             return self
         keep = ~np.isnan(self.told)
         part = replace(self.only(keep), y=self.told[keep], told=None)

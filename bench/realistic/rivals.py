@@ -1,0 +1,124 @@
+"""Optimizers by name: each evaluates ``told(point)`` until that raises `Spent`."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import gssbo
+from gssbo.space import Categorical, Integer
+
+from .task import Point, Task
+
+__all__ = ["METHODS", "Spent", "applies"]
+
+Told = Callable[[Point], float]
+POPULATION = 20  # of differential evolution, as in the arena
+STEP = 0.2  # first of CMA-ES, in sides of the box, as there
+
+
+class Spent(Exception):
+    """The budget is spent."""
+
+
+def ours(task: Task, told: Told, seed: int) -> None:
+    """The optimizer with all its defaults."""
+    optimizer = gssbo.Optimizer(dict(task.space), threads=1, rng=seed)
+    while True:
+        x = optimizer.ask()
+        optimizer.tell(x, told(x))
+
+
+def random(task: Task, told: Told, seed: int) -> None:
+    """Uniform random search."""
+    rng = np.random.default_rng(seed)
+    while True:
+        told(task.point(rng.random(len(task.space))))
+
+
+def differential_evolution(task: Task, told: Told, seed: int) -> None:
+    """SciPy's, of about twenty members; what failed is infinitely bad."""
+    from scipy.optimize import differential_evolution as search
+
+    d, rng = len(task.space), np.random.default_rng(seed)
+    while True:
+        search(
+            lambda u: _without_nan(told(task.point(u))), [(0.0, 1.0)] * d, popsize=max(1, round(POPULATION / d)),
+            maxiter=task.n_evals, polish=False, rng=rng,
+        )  # fmt: skip
+
+
+def cma(task: Task, told: Told, seed: int) -> None:
+    """CMA-ES with bounds and BIPOP restarts from uniform points."""
+    import cma as package
+
+    rng, d = np.random.default_rng(seed), len(task.space)
+    options = {"bounds": [0.0, 1.0], "seed": seed + 1, "verbose": -9, "verb_log": 0, "maxfevals": task.n_evals}
+    while True:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            package.fmin2(
+                lambda u: _without_nan(told(task.point(u))), lambda: rng.random(d), STEP, options, restarts=99,
+                bipop=True,
+            )  # fmt: skip
+        options["seed"] += 1_000
+
+
+def tpe(task: Task, told: Told, seed: int) -> None:
+    """Optuna's multivariate TPE."""
+    _study(task, told, "TPESampler", multivariate=True, seed=seed)
+
+
+def gpsampler(task: Task, told: Told, seed: int) -> None:
+    """Optuna's GPSampler on one thread."""
+    import torch
+
+    torch.set_num_threads(1)
+    _study(task, told, "GPSampler", seed=seed)
+
+
+def _study(task: Task, told: Told, sampler: str, **options: Any) -> None:
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    of = optuna.distributions
+    ranges = {
+        name: of.CategoricalDistribution(list(each.values))
+        if isinstance(each, Categorical)
+        else (of.IntDistribution if isinstance(each, Integer) else of.FloatDistribution)(
+            each.low, each.high, log=each.log
+        )
+        for name, each in task.space.items()
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        study = optuna.create_study(sampler=getattr(optuna.samplers, sampler)(**options))
+        while True:
+            trial = study.ask(ranges)
+            value = told(trial.params)
+            if np.isnan(value):
+                study.tell(trial, state=optuna.trial.TrialState.FAIL)
+            else:
+                study.tell(trial, value)
+
+
+def _without_nan(value: float) -> float:
+    return np.inf if np.isnan(value) else value
+
+
+METHODS: dict[str, Callable[[Task, Told, int], None]] = {
+    "gssbo": ours,
+    "tpe": tpe,
+    "gpsampler": gpsampler,
+    "cma": cma,
+    "de": differential_evolution,
+    "random": random,
+}
+
+
+def applies(method: str, task: Task) -> bool:
+    """CMA-ES where all parameters are real, GPSampler for up to 200 evaluations."""
+    return (method != "cma" or task.is_real) and (method != "gpsampler" or task.n_evals <= 200)

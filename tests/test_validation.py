@@ -196,7 +196,7 @@ def test_generator():
     generator = np.random.default_rng(0)
     assert v.as_generator("rng", generator) is generator
     assert v.as_generator("rng", 3).random() == np.random.default_rng(np.int64(3)).random()
-    for value in (True, np.False_, -1, "seed", 1.5, object()):
+    for value in (-1, "seed", 1.5, object()):
         with pytest.raises(ValueError, match=r"^rng must be None, a seed >= 0 or a numpy Generator, got "):
             v.as_generator("rng", value)
 

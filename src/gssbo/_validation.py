@@ -203,8 +203,8 @@ def check_indices(name: str, value: Any, *, below: int) -> IndexArray:
 def as_generator(name: str, rng: Any) -> np.random.Generator:
     """`numpy.random.default_rng`, with an error that names the argument."""
     try:
-        if isinstance(rng, str | bool | np.bool_):
-            raise TypeError("a seed is neither text nor a flag")
+        if isinstance(rng, str):
+            raise TypeError("a seed is no text")
         return np.random.default_rng(rng)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must be None, a seed >= 0 or a numpy Generator, got {_short(rng)}") from error

@@ -321,8 +321,12 @@ while True:  # forked, so that all is imported once
     if child == 0:
         minimize(path, log, workers, n_evals)
         os._exit(0)
-    while os.fstat(log).st_size == before and os.waitpid(child, os.WNOHANG) == (0, 0):
+    over = False
+    while os.fstat(log).st_size == before and not over:
         time.sleep(0.001)
+        over = os.waitpid(child, os.WNOHANG) != (0, 0)
+    if over:  # everything had been evaluated
+        break
     if kills == 0:
         os.waitpid(child, 0)
         break
@@ -337,7 +341,7 @@ while True:  # forked, so that all is imported once
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 @pytest.mark.parametrize("workers", [1, 4])
 def test_a_run_killed_at_twenty_random_moments_loses_nothing(tmp_path, workers):
-    path, log, n_evals = tmp_path / "run.jsonl", tmp_path / "log", 200
+    path, log, n_evals = tmp_path / "run.jsonl", tmp_path / "log", 400
     arguments = [path, log, workers, n_evals, 20]
     subprocess.run([sys.executable, "-c", KILLED, *map(str, arguments)], check=True, timeout=240)
     entries = read_journal(path).entries

@@ -24,6 +24,8 @@ import numpy as np
 import gssbo
 from gssbo.space import Categorical, Integer, Real
 
+from .distributions import distributions
+
 Point = dict[str, Any]
 
 
@@ -157,19 +159,11 @@ def tpe(fun: Callable[[Point], float], space: dict[str, Any], n_evals: int, seed
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    of = optuna.distributions
-    distributions = {
-        name: of.CategoricalDistribution(list(each.values))
-        if isinstance(each, Categorical)
-        else (of.IntDistribution if isinstance(each, Integer) else of.FloatDistribution)(
-            each.low, each.high, log=each.log
-        )
-        for name, each in space.items()
-    }
+    ranges = distributions(space)
     study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=seed))
     values = []
     for _ in range(n_evals):
-        trial = study.ask(distributions)
+        trial = study.ask(ranges)
         values.append(fun(trial.params))
         study.tell(trial, values[-1])
     return np.array(values)

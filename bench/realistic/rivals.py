@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 import gssbo
-from gssbo.space import Categorical, Integer
 
+from ..distributions import distributions
 from .task import Point, Task
 
 __all__ = ["METHODS", "Spent", "applies"]
@@ -84,15 +84,7 @@ def _study(task: Task, told: Told, sampler: str, **options: Any) -> None:
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    of = optuna.distributions
-    ranges = {
-        name: of.CategoricalDistribution(list(each.values))
-        if isinstance(each, Categorical)
-        else (of.IntDistribution if isinstance(each, Integer) else of.FloatDistribution)(
-            each.low, each.high, log=each.log
-        )
-        for name, each in task.space.items()
-    }
+    ranges = distributions(task.space)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         study = optuna.create_study(sampler=getattr(optuna.samplers, sampler)(**options))

@@ -43,7 +43,7 @@ SETS = 10  # of candidates, beyond one a suggestion, to be told, pending or infe
 MOST_CANDIDATES = 10_000_000  # a suggestion
 
 
-Informed = ProjectedProcess | PooledProcess
+Informed = ProjectedProcess | PooledProcess  # by all of the pool, not by the retained subset alone
 
 
 class _Rows(NamedTuple):

@@ -85,10 +85,6 @@ class PooledProcess:
         """An upper bound on the mean (p,), most of it in single precision, and the standard deviation (p,)."""
         return self._whole.posterior_bound(points)[0], self._projection.posterior(points)[1]
 
-    def posterior_covariance(self, points: FloatArray) -> FloatArray:
-        """Latent covariance (p, p) at points (p, d), in squared units of z."""
-        return self._projection.posterior_covariance(points)
-
     def imagined(self, points: FloatArray) -> PooledProcess:
         """The process as if it had observed its own mean at points (p, d): the mean is the same."""
         return PooledProcess(self._whole, self._projection.imagined(points))

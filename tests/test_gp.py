@@ -80,15 +80,15 @@ def test_the_search_does_not_lose_to_scikit_learns():
 
 
 def test_fit_climbs_from_every_start_to_the_end():
-    """In a loop a restart leads after four evaluations, and the first start, which would end higher, is dropped."""
-    rng = np.random.RandomState(8)
+    """In a loop the start that leads after a few evaluations goes on alone, though another would end higher."""
+    rng = np.random.RandomState(43)
     X = rng.randn(12, 1) * 2.0 - 1.0
     y = np.sin(X[:, 0]) + np.sin(3.0 * X[:, 0]) + 0.1 * np.random.RandomState(2).randn(12)
-    alone = GaussianProcess("rbf", n_restarts=0, rng=0).fit(X, y).log_marginal_likelihood_value_
     thorough, hasty = (GaussianProcess("rbf", n_restarts=2, rng=0) for _ in range(2))
-    assert thorough.fit(X, y).log_marginal_likelihood_value_ >= alone - 1e-9
+    thorough.fit(X, y)
     hasty.condition(X, y, optimize=True)
-    assert hasty.log_marginal_likelihood_value_ < alone - 1.0
+    assert hasty.log_marginal_likelihood_value_ < thorough.log_marginal_likelihood_value_ - 1.0
+    assert hasty.fit_info_["n_evaluations"] < thorough.fit_info_["n_evaluations"]
 
 
 # ---- gradients

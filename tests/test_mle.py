@@ -114,6 +114,24 @@ def test_the_best_start_wins():
         assert both.value == best.value and np.array_equal(both.theta, best.theta)
 
 
+def test_an_earlier_maximum_waits_for_the_others():
+    X = np.linspace(0, 1, 20)[:, None]
+    z = ref.standardise(np.sin(20 * X[:, 0]))[0]
+    bounds = np.log([(1e-2, 1e2), (1e-4, 1e4), (1e-6, 1e1)])
+
+    def search(*starts, **options):
+        likelihood = Likelihood(KERNELS["matern52"], X, z)
+        return maximize_likelihood(likelihood, np.log(starts), bounds, no_reach(1), **options)
+
+    bad, good = [50.0, 1e-3, 5.0], [0.2, 1.0, 1e-3]
+    best = search(good)
+    passed = search(bad, good, warm=True)
+    assert passed.value == best.value and np.array_equal(passed.theta, best.theta)
+    assert passed.n_evaluations == best.n_evaluations + 1
+    stands = search(np.exp(best.theta), bad, warm=True)
+    assert stands.value >= best.value and stands.n_evaluations < search(bad).n_evaluations
+
+
 def steep(n=40):
     """Responses that depend on both inputs, and bounds in which a lengthscale may be switched off."""
     X = np.random.default_rng(8).random((n, 2))

@@ -56,7 +56,8 @@ class GaussianProcess(Regressor):
     normalize_y : bool
         Whether responses are standardised to mean 0 and standard deviation 1 before fitting.
     n_restarts : int
-        Starts besides the first: at random, but for one from the constructor's values after a warm start.
+        Starts besides the first: after a warm start one from the constructor's values, then one with long
+        lengthscales and little noise, the others at random.
     lengthscale_bounds : (low, high), optional
         Search bounds, the same for every dimension. Default: (1e-3, 1e3) times each column's spread.
     variance_bounds, noise_bounds : (low, high)

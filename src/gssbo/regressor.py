@@ -42,6 +42,7 @@ __all__ = ["Regressor"]
 
 SHARE = 512  # candidates below which a thread of their own does not pay
 MOST_SPREAD = 1e300  # of a column of X: bounds of its lengthscale are multiples of it
+LITTLE_NOISE = 1e-3  # of the responses' variance; a start
 REACH = 1.5  # in sqrt(d) times a column's spread: a lengthscale beyond it says that the parameter hardly matters
 
 
@@ -185,7 +186,9 @@ class Regressor(ABC):
             return np.clip(start, bounds[:, 0], bounds[:, 1]), info
         starts = self._starts(X, start, bounds, self.rng if rng is None else rng)
         reach = np.log(REACH * np.sqrt(X.shape[1]) * _spread(X))
-        found = maximize_likelihood(hill(), starts, bounds, reach, tol=self.tol, threads=self.threads, race=race)
+        found = maximize_likelihood(
+            hill(), starts, bounds, reach, tol=self.tol, threads=self.threads, race=race, warm=self._warm(X)
+        )
         info.update(n_evaluations=found.n_evaluations, n_starts=found.n_starts, message=found.message)
         info["status"] = "converged" if found.success else "failed"
         last = self.theta_ if self.fitted and len(self.theta_) == len(start) else start
@@ -199,10 +202,11 @@ class Regressor(ABC):
 
     def _start(self, X: FloatArray) -> FloatArray:
         """First theta: the previous fit's under a warm start, else the constructor's."""
-        d = X.shape[1]
-        if self.warm_start and self.fitted and len(self.theta_) == d + 2:
-            return self.theta_
-        return self._cold_start(X)
+        return self.theta_ if self._warm(X) else self._cold_start(X)
+
+    def _warm(self, X: FloatArray) -> bool:
+        """Whether the search starts from the previous fit."""
+        return self.warm_start and self.fitted and len(self.theta_) == X.shape[1] + 2
 
     def _cold_start(self, X: FloatArray) -> FloatArray:
         d = X.shape[1]
@@ -225,26 +229,26 @@ class Regressor(ABC):
     def _starts(self, X: FloatArray, first: FloatArray, bounds: FloatArray, rng: np.random.Generator) -> FloatArray:
         """Return `first` and the restarts (n_restarts + 1, d + 2).
 
-        After a warm start the first restart is the constructor's, and `first` moves halfway towards it: a chain of
-        warm starts alone stays in whatever maximum it once fell into. The others are drawn from what is plausible on
-        standardised data. Lengthscales are drawn around one of them: independent ones are all wrong together where
-        there are many.
+        After a warm start the first restart is the constructor's, as a chain of warm starts alone stays in whatever
+        maximum it once fell into. The next calls nearly all of the responses signal, on long lengthscales: where there
+        are many parameters it often ends highest. The others are drawn from what is plausible on standardised data.
+        Lengthscales are drawn around one of them: independent ones are all wrong together where there are many.
         """
         d = X.shape[1]
         size = np.log(np.sqrt(d) * _spread(X))
-        u, jitter = rng.random((self.n_restarts, 3)), rng.standard_normal((self.n_restarts, d))
-        restarts: FloatArray = np.column_stack(
+        chosen = [first, self._cold_start(X)] if self._warm(X) else [first]
+        chosen.append(np.append(size, [0.0, np.log(LITTLE_NOISE)]))
+        n_drawn = max(self.n_restarts + 1 - len(chosen), 0)
+        u, jitter = rng.random((n_drawn, 3)), rng.standard_normal((n_drawn, d))
+        drawn: FloatArray = np.column_stack(
             [
                 size + np.log(0.3) + np.log(10.0) * u[:, :1] + 0.3 * jitter,
                 np.log(0.3) + np.log(10.0) * u[:, 1],
                 np.log(1e-4) + np.log(3e3) * u[:, 2],
             ]
         )
-        if self.n_restarts and self.warm_start and self.fitted:
-            restarts[0] = self._cold_start(X)
-            first = np.append(np.minimum(first[:d], size + np.log(REACH)), first[d:])
-            first = 0.5 * (first + np.clip(restarts[0], bounds[:, 0], bounds[:, 1]))
-        return np.clip(np.vstack([first, restarts]), bounds[:, 0], bounds[:, 1])
+        starts = np.vstack([*chosen, drawn])[: self.n_restarts + 1]
+        return np.clip(starts, bounds[:, 0], bounds[:, 1])
 
     def forget(self) -> None:
         """Drop everything `fit` left; the constructor's arguments stay."""

@@ -32,9 +32,9 @@ from gssbo._core._dense cimport (
 )
 from gssbo._core._dense cimport factor as share_factor
 from gssbo._core._dense cimport invert as share_inverse
+from gssbo._core._kernels cimport upper_gram
 from gssbo._core._simd cimport (
     GSSBO_LANES,
-    GSSBO_PAD,
     gssbo_factor_scratch,
     gssbo_inverse_scratch,
     gssbo_padded,
@@ -50,34 +50,6 @@ cdef enum:
 
 cdef double LOG_2PI = 1.8378770664093454836
 cdef double ROUNDING = 1e-6     # of a slope, in nats: a tenth of what the search for a maximum can tell from zero
-
-
-cdef void upper_gram(
-    int kind,
-    Py_ssize_t n,
-    Py_ssize_t d,
-    const double *rows,             # IN (n, d), scaled
-    const double *columns,          # IN (d, ld), scaled
-    double variance,
-    const double *diagonal,         # IN (n,), added to the diagonal
-    Py_ssize_t ld,
-    double *K,                      # OUT (n, ld), upper triangle; padding zero
-    double *radial,                 # OUT (n, ld), upper triangle; may be NULL
-    Py_ssize_t part,
-    Py_ssize_t parts,
-) noexcept nogil:
-    """Every so many rows, from `part` on."""
-    cdef Py_ssize_t left = part * GSSBO_PAD, i, size
-    while left < n:
-        size = min(<Py_ssize_t> GSSBO_PAD, n - left)
-        simd.distance_rows(size, n - left, d, columns + left, ld, rows + left * d, K + left * ld + left, ld)
-        for i in range(left, left + size):
-            simd.kernel_values(kind, n - left, variance, K + i * ld + left,
-                               NULL if radial == NULL else radial + i * ld + left)
-            K[i * ld + i] = variance + diagonal[i]
-            if n < ld:
-                memset(K + i * ld + n, 0, (ld - n) * sizeof(double))
-        left += parts * GSSBO_PAD
 
 
 cdef bint singular(Py_ssize_t n, Py_ssize_t ld, const double *U, const double *diagonal) noexcept nogil:
@@ -116,9 +88,7 @@ cdef double solve(
     # alpha = solve(U, solve(U.T, z))
     for i in range(n):
         alpha[i] = z[i]
-    for i in range(n):
-        alpha[i] /= U[i * ld + i]
-        simd.add_scaled(n - i - 1, -alpha[i], U + i * ld + i + 1, alpha + i + 1)
+    simd.substitute(n, U, ld, alpha)
     for i in range(n):
         quadratic += alpha[i] * alpha[i]
         half_log_determinant += log(U[i * ld + i])

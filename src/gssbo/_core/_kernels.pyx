@@ -14,11 +14,39 @@ near-duplicates far from the origin. All lengthscales are positive.
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-from gssbo._core._simd cimport GSSBO_PAD, gssbo_simd, gssbo_simd_table
+from gssbo._core._simd cimport GSSBO_LANES, GSSBO_PAD, gssbo_simd, gssbo_simd_table
 
 cdef const gssbo_simd_table *simd = gssbo_simd()
 
 KINDS = {"rbf": 0, "matern32": 1, "matern52": 2}
+
+
+cdef void upper_gram(
+    int kind,
+    Py_ssize_t n,
+    Py_ssize_t d,
+    const double *rows,             # IN (n, d), scaled
+    const double *columns,          # IN (d, ld), scaled
+    double variance,
+    const double *diagonal,         # IN (n,), added to the diagonal
+    Py_ssize_t ld,
+    double *K,                      # OUT (n, ld), upper triangle; padding zero
+    double *radial,                 # OUT (n, ld), upper triangle; may be NULL
+    Py_ssize_t part,
+    Py_ssize_t parts,
+) noexcept nogil:
+    """K = k(X, X) + diag(diagonal), of which a part is every so many rows."""
+    cdef Py_ssize_t left = part * GSSBO_LANES, i, size
+    while left < n:
+        size = min(<Py_ssize_t> GSSBO_LANES, n - left)
+        simd.distance_rows(size, n - left, d, columns + left, ld, rows + left * d, K + left * ld + left, ld)
+        for i in range(left, left + size):
+            simd.kernel_values(kind, n - left, variance, K + i * ld + left,
+                               NULL if radial == NULL else radial + i * ld + left)
+            K[i * ld + i] = variance + diagonal[i]
+            if n < ld:
+                memset(K + i * ld + n, 0, (ld - n) * sizeof(double))
+        left += parts * GSSBO_LANES
 
 
 def gram(
@@ -31,22 +59,14 @@ def gram(
     double[:, ::1] K,                   # OUT (n, ld), upper triangle, or both when `full`; padding zero
 ):
     """K = k(X, X) + diag(diagonal)."""
-    cdef Py_ssize_t n = X.shape[0], d = X.shape[1], ld = K.shape[1], block, i, j, left, size
+    cdef Py_ssize_t n = X.shape[0], d = X.shape[1], ld = K.shape[1], i, j
     cdef double *columns = <double *> malloc((ld + n) * d * sizeof(double))
     if columns == NULL:
         raise MemoryError
     cdef double *rows = columns + ld * d
     with nogil:
         simd.scale(n, d, &X[0, 0], &X[0, 0], &lengthscale[0], ld, rows, columns)
-        for block in range((n + GSSBO_PAD - 1) // GSSBO_PAD):
-            left = block * GSSBO_PAD
-            size = min(<Py_ssize_t> GSSBO_PAD, n - left)
-            simd.distance_rows(size, n - left, d, columns + left, ld, rows + left * d, &K[left, left], ld)
-            for i in range(left, left + size):
-                simd.kernel_values(kind, n - left, variance, &K[i, left], NULL)
-                K[i, i] = variance + diagonal[i]
-                if n < ld:
-                    memset(&K[i, n], 0, (ld - n) * sizeof(double))
+        upper_gram(kind, n, d, rows, columns, variance, &diagonal[0], ld, &K[0, 0], NULL, 0, 1)
         if full:
             for i in range(n):
                 for j in range(i):

@@ -20,6 +20,7 @@ cdef extern from "simd.h" nogil:
                                  double *B, Py_ssize_t ldb) noexcept nogil
         void (*solve)(Py_ssize_t n, Py_ssize_t m, const double *U, Py_ssize_t ldu, double *B,
                       Py_ssize_t ldb) noexcept nogil
+        void (*substitute)(Py_ssize_t n, const double *U, Py_ssize_t ldu, double *y) noexcept nogil
         void (*subtract_above)(Py_ssize_t n, double *A, Py_ssize_t ld, const double *strips, Py_ssize_t first,
                                Py_ssize_t part, Py_ssize_t parts) noexcept nogil
         Py_ssize_t (*factor_diagonal)(Py_ssize_t n, double *A, Py_ssize_t ld, double *strips,

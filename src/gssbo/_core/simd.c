@@ -467,6 +467,31 @@ static void solve(ptrdiff_t n, ptrdiff_t m, const double *U, ptrdiff_t ldu, doub
     }
 }
 
+/* Eight rows are subtracted from what follows in one pass over it, each element in the order of the rows. */
+static void substitute(ptrdiff_t n, const double *U, ptrdiff_t ldu, double *restrict y)
+{
+    for (ptrdiff_t i = 0; i < n; i += 8) {
+        const ptrdiff_t rows = least(8, n - i);
+        const double *const u = U + i * ldu;
+        double *const x = y + i;
+        for (ptrdiff_t r = 0; r < rows; r++) {
+            x[r] /= u[r * ldu + i + r];
+            for (ptrdiff_t q = r + 1; q < rows; q++)
+                x[q] -= u[r * ldu + i + q] * x[r];
+        }
+        ptrdiff_t j = i + rows;
+        for (; j + W <= n; j += W) {
+            vec left = load(y + j);
+            for (ptrdiff_t r = 0; r < 8; r++)
+                left -= x[r] * load(u + r * ldu + j);
+            store(y + j, left);
+        }
+        for (; j < n; j++)
+            for (ptrdiff_t r = 0; r < 8; r++)
+                y[j] -= x[r] * u[r * ldu + j];
+    }
+}
+
 static void invert(ptrdiff_t n, const double *U, ptrdiff_t ldu, double *P, ptrdiff_t ldp, double *scratch)
 {
     if (n > RESIDENT) {
@@ -673,37 +698,44 @@ static void scale(ptrdiff_t n, ptrdiff_t d, const double *X, const double *centr
 
 static void squared_distances(ptrdiff_t n, ptrdiff_t d, const double *XT, ptrdiff_t ldx, const double *x, double *r2)
 {
-    const ptrdiff_t end = round_up(n, GSSBO_PAD);
     ptrdiff_t j = 0;
-    for (; j + 8 * W <= end; j += 8 * W)
+    for (; j + 8 * W <= round_up(n, W); j += 8 * W)
         DISTANCES(8)
-    for (; j < n; j += 2 * W)
+    for (; j + W < n; j += 2 * W)
         DISTANCES(2)
+    if (j < n)
+        DISTANCES(1)
 }
 
-/* Four points share the columns as they are loaded; every sum is that of squared_distances, to the bit. */
+/* Distances of four points to STEPS vectors of columns, which they share as they are loaded. */
+#define FOUR_DISTANCES(STEPS)                                                                                \
+    {                                                                                                        \
+        vec a[4][STEPS] = {{{0}}};                                                                           \
+        for (ptrdiff_t k = 0; k < d; k++)                                                                    \
+            for (int v = 0; v < STEPS; v++) {                                                                \
+                const vec column = load(XT + k * ldx + j + v * W);                                           \
+                for (int q = 0; q < 4; q++) {                                                                \
+                    const vec u = column - X[(i + q) * d + k];                                               \
+                    a[q][v] += u * u;                                                                        \
+                }                                                                                            \
+            }                                                                                                \
+        for (int q = 0; q < 4; q++)                                                                          \
+            for (int v = 0; v < STEPS; v++)                                                                  \
+                store(R2 + (i + q) * ldr + j + v * W, a[q][v]);                                              \
+    }
+
+/* Every sum is that of squared_distances, to the bit. */
 static void distance_rows(ptrdiff_t m, ptrdiff_t n, ptrdiff_t d, const double *XT, ptrdiff_t ldx, const double *X,
                           double *R2, ptrdiff_t ldr)
 {
     ptrdiff_t i = 0;
-    for (; i + 4 <= m; i += 4)
-        for (ptrdiff_t j = 0; j < n; j += 2 * W) {
-            vec a[4][2] = {{{0}}};
-            for (ptrdiff_t k = 0; k < d; k++) {
-                const double *const row = XT + k * ldx + j;
-                const vec left = load(row), right = load(row + W);
-                for (int q = 0; q < 4; q++) {
-                    const double x = X[(i + q) * d + k];
-                    const vec u = left - x, v = right - x;
-                    a[q][0] += u * u;
-                    a[q][1] += v * v;
-                }
-            }
-            for (int q = 0; q < 4; q++) {
-                store(R2 + (i + q) * ldr + j, a[q][0]);
-                store(R2 + (i + q) * ldr + j + W, a[q][1]);
-            }
-        }
+    for (; i + 4 <= m; i += 4) {
+        ptrdiff_t j = 0;
+        for (; j + W < n; j += 2 * W)
+            FOUR_DISTANCES(2)
+        if (j < n)
+            FOUR_DISTANCES(1)
+    }
     for (; i < m; i++)
         squared_distances(n, d, XT, ldx, X + i * d, R2 + i * ldr);
 }
@@ -1042,6 +1074,7 @@ const gssbo_simd_table GSSBO_TABLE = {
     .pack_factor = pack_factor,
     .solve_transposed = solve_transposed,
     .solve = solve,
+    .substitute = substitute,
     .subtract_above = subtract_above,
     .factor_diagonal = factor_diagonal,
     .divide_rows = divide_rows,

@@ -46,6 +46,9 @@ typedef struct gssbo_simd_table {
     /* B (n, m) -> U^-1 B. */
     void (*solve)(ptrdiff_t n, ptrdiff_t m, const double *U, ptrdiff_t ldu, double *B, ptrdiff_t ldb);
 
+    /* y (n) -> U^-T y. */
+    void (*substitute)(ptrdiff_t n, const double *U, ptrdiff_t ldu, double *y);
+
     /* The factor for n > GSSBO_RESIDENT, in the strips that `cholesky` makes too: GSSBO_ROWS rows from `first` on, then
      * the next. All parts of a step come before the next step, and no two parts of one touch the same element. */
     void (*subtract_above)(ptrdiff_t n, double *A, ptrdiff_t ld, const double *strips, ptrdiff_t first, ptrdiff_t part,
@@ -86,7 +89,8 @@ typedef struct gssbo_simd_table {
     void (*scale)(ptrdiff_t n, ptrdiff_t d, const double *X, const double *centre, const double *lengthscale,
                   ptrdiff_t ld, double *rows, double *columns);
 
-    /* r2[j] = sum_k (XT[k, j] - x[k])^2 for j in [0, n), coordinates in units of the lengthscales. */
+    /* r2[j] = sum_k (XT[k, j] - x[k])^2 for j in [0, n), coordinates in units of the lengthscales; whole vectors, of up
+     * to GSSBO_LANES, are read and written. */
     void (*squared_distances)(ptrdiff_t n, ptrdiff_t d, const double *XT, ptrdiff_t ldx, const double *x,
                               double *r2);
 

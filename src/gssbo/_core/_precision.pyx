@@ -53,24 +53,20 @@ cdef void multiply_and_update(
     Py_ssize_t slot,
     double factor,
     const double *u,            # IN (n,), 0 at `slot`
-    const double *v,            # IN (n,) or NULL
+    const double *v,            # IN (n,)
     double *P,                  # INOUT (n, ld)
     double *w,                  # OUT (n,), 0 at `slot`
-    double *product,            # OUT (n,) but for `slot`, unless v is NULL
+    double *product,            # OUT (n,) but for `slot`
 ) noexcept nogil:
     """w = P u, P += factor u u^T and P_j,slot = -factor u_j, 0 where it is taken off; then P v: in one pass over P."""
     cdef Py_ssize_t i
     cdef double *row
+    w[slot] = 0.0
     for i in range(n):
-        if i == slot:
-            w[i] = 0.0
-            continue
-        row = P + i * ld
-        w[i] = simd.dot(n, row, u)
-        simd.add_scaled(n, factor * u[i], u, row)
-        row[slot] = -factor * u[i] if factor > 0.0 else 0.0
-        if v != NULL:
-            product[i] = simd.dot(n, row, v)
+        if i != slot:
+            row = P + i * ld
+            row[slot] = -factor * u[i] if factor > 0.0 else 0.0
+            w[i] = simd.add_between(n, factor * u[i], u, v, row, product + i)
 
 
 def insert(
@@ -149,17 +145,18 @@ def clear_slot(
 ):
     """Take the observation at `slot` out; its row and column become zero."""
     cdef Py_ssize_t ld = P.shape[1], j
-    cdef double *u = <double *> malloc(2 * n * sizeof(double))
+    cdef double *u = <double *> malloc(3 * n * sizeof(double))
     if u == NULL:
         raise MemoryError
     cdef double *w = u + n
+    cdef double *unused = w + n
     cdef double a = P[slot, slot], b
     with nogil:
         for j in range(n):
             u[j] = -P[slot, j] / a
         u[slot] = 0.0
         b = a * a * (simd.dot(n, u, u) + 1.0)
-        multiply_and_update(n, ld, slot, -a, u, NULL, &P[0, 0], w, NULL)
+        multiply_and_update(n, ld, slot, -a, u, u, &P[0, 0], w, unused)
         # w is of P as it was; as it is now it is P u - a (u.u) u
         simd.add_scaled(n, -a * simd.dot(n, u, u), u, w)
         rank_two(n, ld, slot, -1.0, a, b, u, w, &Q[0, 0])

@@ -58,6 +58,8 @@ cdef extern from "simd.h" nogil:
         void (*weighted_products)(Py_ssize_t m, Py_ssize_t n, Py_ssize_t d, const double *w, Py_ssize_t ldw,
                                   const double *X, Py_ssize_t ldx, double *lanes) noexcept nogil
         void (*add_scaled)(Py_ssize_t n, double a, const double *x, double *y) noexcept nogil
+        double (*add_between)(Py_ssize_t n, double a, const double *x, const double *y, double *row,
+                              double *after) noexcept nogil
         void (*add_both_scaled)(Py_ssize_t n, double a, const double *x, double b, const double *v,
                                 double *y) noexcept nogil
         void (*add_rows_and_max)(Py_ssize_t rows, Py_ssize_t n, const double *a, const double *X, Py_ssize_t ldx,

@@ -890,6 +890,35 @@ static void add_scaled(ptrdiff_t n, double a, const double *restrict x, double *
         y[j] += a * x[j];
 }
 
+/* Both products are those of `dot`, to the bit, in one pass over the row. */
+static double add_between(ptrdiff_t n, double a, const double *x, const double *y, double *restrict row, double *after)
+{
+    vec before[4] = {{0}}, then[4] = {{0}};
+    ptrdiff_t j = 0;
+    for (; j + 4 * W <= n; j += 4 * W)
+        for (int q = 0; q < 4; q++) {
+            const vec u = load(x + j + q * W), old = load(row + j + q * W), new = old + a * u;
+            before[q] += old * u;
+            store(row + j + q * W, new);
+            then[q] += new * load(y + j + q * W);
+        }
+    for (; j + W <= n; j += W) {
+        const vec u = load(x + j), old = load(row + j), new = old + a * u;
+        before[0] += old * u;
+        store(row + j, new);
+        then[0] += new * load(y + j);
+    }
+    double s = sum((before[0] + before[1]) + (before[2] + before[3]));
+    double t = sum((then[0] + then[1]) + (then[2] + then[3]));
+    for (; j < n; j++) {
+        s += row[j] * x[j];
+        row[j] += a * x[j];
+        t += row[j] * y[j];
+    }
+    *after = t;
+    return s;
+}
+
 static void add_both_scaled(ptrdiff_t n, double a, const double *restrict x, double b, const double *restrict v,
                             double *restrict y)
 {
@@ -1096,6 +1125,7 @@ const gssbo_simd_table GSSBO_TABLE = {
     .balanced_weights = balanced_weights,
     .weighted_products = weighted_products,
     .add_scaled = add_scaled,
+    .add_between = add_between,
     .add_both_scaled = add_both_scaled,
     .add_rows_and_max = add_rows_and_max,
     .scale_single = scale_single,

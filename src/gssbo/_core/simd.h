@@ -121,6 +121,9 @@ typedef struct gssbo_simd_table {
     /* y += a x. */
     void (*add_scaled)(ptrdiff_t n, double a, const double *x, double *y);
 
+    /* row += a x. Returns the row's product with x before that; `after` gets that with y after it. */
+    double (*add_between)(ptrdiff_t n, double a, const double *x, const double *y, double *row, double *after);
+
     /* y += a x + b v. */
     void (*add_both_scaled)(ptrdiff_t n, double a, const double *x, double b, const double *v, double *y);
 

@@ -427,19 +427,22 @@ static void invert_resident(ptrdiff_t n, const double *U, ptrdiff_t ldu, double 
 {
     const ptrdiff_t ldz = gssbo_padded(n);
     for (ptrdiff_t i = 0; i < n; i++) {
-        memset(Z + i * ldz, 0, ldz * sizeof(double));
+        memset(Z + i * ldz, 0, least(round_up(i + 1, NR), ldz) * sizeof(double)); /* no more of the row is read */
         Z[i * ldz + i] = 1.0;
     }
     for (ptrdiff_t i = 0; i < n; i += MR) {
         const ptrdiff_t rows = least(MR, n - i);
         /* Column block j of Z is zero above row j: the inner dimension starts there. */
         for (ptrdiff_t j = 0; j < i; j += NR)
-            tile(rows, ldz - j, i - j, U + j * ldu + i, ldu, Z + j * ldz + j, ldz, Z + i * ldz + j, ldz);
+            tile(rows, i - j, i - j, U + j * ldu + i, ldu, Z + j * ldz + j, ldz, Z + i * ldz + j, ldz);
         solve_block(rows, i + rows, U + i * ldu + i, ldu, Z + i * ldz, ldz);
     }
     for (ptrdiff_t j = 0; j < ldz; j += NR) /* the padding too: there Z is zero */
-        for (ptrdiff_t i = 0; i < least(j + NR, n); i += MR)
-            set_tile(n - i, ldz - j, n - j, Z + j * ldz + i, ldz, Z + j * ldz + j, ldz, P + i * ldp + j, ldp);
+        for (ptrdiff_t i = 0; i < least(j + NR, n); i += MR) {
+            const ptrdiff_t left = i > j ? j + (i - j) / W * W : j; /* none that is all below the diagonal */
+            set_tile(n - i, least(j + NR, ldz) - left, n - j, Z + j * ldz + i, ldz, Z + j * ldz + left, ldz,
+                     P + i * ldp + left, ldp);
+        }
     for (ptrdiff_t i = 0; ldz < ldp && i < n; i++)
         memset(P + i * ldp + ldz, 0, (ldp - ldz) * sizeof(double));
 }

@@ -710,19 +710,19 @@ static void squared_distances(ptrdiff_t n, ptrdiff_t d, const double *XT, ptrdif
         DISTANCES(1)
 }
 
-/* Distances of four points to STEPS vectors of columns, which they share as they are loaded. */
-#define FOUR_DISTANCES(STEPS)                                                                                \
+/* Distances of ROWS points to STEPS vectors of columns, which they share as they are loaded. */
+#define SHARED_DISTANCES(ROWS, STEPS)                                                                        \
     {                                                                                                        \
-        vec a[4][STEPS] = {{{0}}};                                                                           \
+        vec a[ROWS][STEPS] = {{{0}}};                                                                        \
         for (ptrdiff_t k = 0; k < d; k++)                                                                    \
             for (int v = 0; v < STEPS; v++) {                                                                \
                 const vec column = load(XT + k * ldx + j + v * W);                                           \
-                for (int q = 0; q < 4; q++) {                                                                \
+                for (int q = 0; q < ROWS; q++) {                                                             \
                     const vec u = column - X[(i + q) * d + k];                                               \
                     a[q][v] += u * u;                                                                        \
                 }                                                                                            \
             }                                                                                                \
-        for (int q = 0; q < 4; q++)                                                                          \
+        for (int q = 0; q < ROWS; q++)                                                                       \
             for (int v = 0; v < STEPS; v++)                                                                  \
                 store(R2 + (i + q) * ldr + j + v * W, a[q][v]);                                              \
     }
@@ -731,13 +731,17 @@ static void squared_distances(ptrdiff_t n, ptrdiff_t d, const double *XT, ptrdif
 static void distance_rows(ptrdiff_t m, ptrdiff_t n, ptrdiff_t d, const double *XT, ptrdiff_t ldx, const double *X,
                           double *R2, ptrdiff_t ldr)
 {
-    ptrdiff_t i = 0;
+    ptrdiff_t i = 0, j;
+#if MR == 8 /* a quarter faster than four rows and two vectors */
+    for (; i + 8 <= m; i += 8)
+        for (j = 0; j < n; j += W)
+            SHARED_DISTANCES(8, 1)
+#endif
     for (; i + 4 <= m; i += 4) {
-        ptrdiff_t j = 0;
-        for (; j + W < n; j += 2 * W)
-            FOUR_DISTANCES(2)
+        for (j = 0; j + W < n; j += 2 * W)
+            SHARED_DISTANCES(4, 2)
         if (j < n)
-            FOUR_DISTANCES(1)
+            SHARED_DISTANCES(4, 1)
     }
     for (; i < m; i++)
         squared_distances(n, d, XT, ldx, X + i * d, R2 + i * ldr);

@@ -82,6 +82,7 @@ LAYER = {
     "presets": 5,
     "progress": 5,
     "proposals": 5,
+    "recorded": 5,
     "snapshots": 5,
     "strategy": 5,
     "baselines": 6,

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from gssbo import GaussianProcess, Optimizer
-from gssbo.ledger import Ledger, read_ledger
+from gssbo.ledger import Ledger
 from gssbo.pending import Suggestion
+from gssbo.recorded import read_ledger
 from gssbo.space import Space
 from tests.ledgers import MIXED, POINT, asked, books
 

@@ -17,7 +17,7 @@ from gssbo import snapshots
 from gssbo.buffer import Buffer
 from gssbo.exceptions import JournalError, JournalWarning, OtherOption
 from gssbo.journal import Journal, read_journal
-from gssbo.ledger import continue_ledger
+from gssbo.recorded import continue_ledger
 
 MIXED = {"a": (0.0, 1.0), "n": range(8), "c": ["u", "v", "w"], "l": gssbo.Real(1e-3, 1.0, log=True)}
 

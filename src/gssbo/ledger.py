@@ -6,7 +6,6 @@ What is told is read and written to the journal here, and carried out in the `bo
 from __future__ import annotations
 
 import copy
-import os
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -20,14 +19,12 @@ from gssbo._typing import FloatArray
 from gssbo._validation import check_flag, check_integer, check_vector
 from gssbo.books import Books
 from gssbo.entry import Entry
-from gssbo.journal import Journal, read_journal
-from gssbo.journal.plain import RowCodec
-from gssbo.journal.record import Record
+from gssbo.journal import Journal
 from gssbo.observations import read_observations
 from gssbo.pending import Suggestion
 from gssbo.space import Space
 
-__all__ = ["Ledger", "continue_ledger", "ledger_of", "read_ledger"]
+__all__ = ["Ledger"]
 
 
 @all_in_own_arithmetic
@@ -39,6 +36,10 @@ class Ledger:
     space : Space
     maximize : bool
         Whether larger values are better.
+    entries : sequence of Entry
+        What it begins with.
+    journal : Journal, optional
+        Where what it is told is written; the entries are there already.
 
     Examples
     --------
@@ -48,14 +49,17 @@ class Ledger:
     ({'n': 4, 'c': 'v'}, 0.5, 3, 1)
     """
 
-    def __init__(self, space: Space, *, maximize: bool = False) -> None:
+    def __init__(
+        self, space: Space, *, maximize: bool = False, entries: Sequence[Entry] = (), journal: Journal | None = None
+    ) -> None:
         self.space = space
         self._sign = 1.0 if check_flag("maximize", maximize) else -1.0
         self._books = Books(space, self._sign)
         self._history, self._pending = self._books.history, self._books.pending
-        self._journal: Journal | None = None
+        self._journal = journal
         self._owed: tuple[int, Callable[[], None]] | None = None  # a change begun, and what was written before it
         self._lock = threading.RLock()
+        self._book(entries)
 
     @property
     def maximize(self) -> bool:
@@ -438,71 +442,6 @@ class Ledger:
                     self._pending.dequeue(row)
                 entry = replace(entry, kind="announce")
             self._change(entry)()
-
-
-def read_ledger(path: str | os.PathLike[str], *, skip_damaged: bool = False) -> Ledger:
-    """The ledger of a journal, also of one that is being written.
-
-    Parameters
-    ----------
-    path : str or path-like
-    skip_damaged : bool
-        Whether damaged lines are left out, with a warning, instead of refused.
-
-    Raises
-    ------
-    JournalError
-        If there is none, or a line is damaged.
-    """
-    return ledger_of(read_journal(path, skip_damaged=skip_damaged))
-
-
-def ledger_of(record: Record) -> Ledger:
-    """The ledger of a journal that was read."""
-    return _booked(record, record.entries)
-
-
-def continue_ledger(path: str | os.PathLike[str], *, skip_damaged: bool = False) -> Ledger:
-    """The ledger of a journal of a run that is not going on; what it is told is written there.
-
-    Parameters
-    ----------
-    path : str or path-like
-    skip_damaged : bool
-        Whether damaged lines are left out, with a warning, instead of refused.
-
-    Raises
-    ------
-    JournalError
-        If there is none, it is in use, cannot be written, or a line is damaged.
-
-    Examples
-    --------
-    >>> import tempfile, gssbo
-    >>> path = os.path.join(tempfile.mkdtemp(), "run.jsonl")
-    >>> with gssbo.Optimizer({"a": (0.0, 1.0)}, n_init=3, rng=0, journal=path) as opt:
-    ...     suggestion = opt.ask(ids=True)
-    >>> with continue_ledger(path) as ledger:
-    ...     ledger.tell(id=suggestion.id, y=2.0)
-    >>> read_ledger(path).n_told, len(read_ledger(path).pending)
-    (1, 0)
-    """
-    record = read_journal(path, skip_damaged=skip_damaged)
-    journal = Journal(path, skip_damaged=skip_damaged)
-    try:
-        _, entries = journal.open(RowCodec(record.space), record.header)
-        ledger = _booked(record, entries)
-    except BaseException:
-        journal.close()
-        raise
-    ledger._journal = journal
-    return ledger
-
-
-def _booked(record: Record, entries: Sequence[Entry]) -> Ledger:
-    ledger = Ledger(record.space, maximize=bool(record.header["options"].get("maximize", False)))
-    ledger._book(entries)
-    return ledger
 
 
 def _is_empty(values: Any) -> bool:

@@ -16,7 +16,7 @@ from gssbo.cli import main
 from gssbo.cli.begin import options_of
 from gssbo.exceptions import JournalError, JournalInUse
 from gssbo.journal.record import read_header
-from gssbo.ledger import read_ledger
+from gssbo.recorded import read_ledger
 
 SPACE = """
 [lr]

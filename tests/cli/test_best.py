@@ -9,7 +9,7 @@ from scipy.optimize import LinearConstraint, NonlinearConstraint
 import gssbo
 from gssbo.cli import main
 from gssbo.journal import read_journal
-from gssbo.ledger import read_ledger
+from gssbo.recorded import read_ledger
 
 
 def test_the_best_by_a_model_is_not_the_luckiest(here, capsys):

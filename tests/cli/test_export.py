@@ -9,7 +9,7 @@ import pytest
 import gssbo
 from gssbo.cli import main
 from gssbo.journal import read_journal
-from gssbo.ledger import read_ledger
+from gssbo.recorded import read_ledger
 from tests.commands import SPACE, TUNE
 
 

@@ -6,7 +6,7 @@ import gssbo
 from gssbo.cli import main
 from gssbo.exceptions import JournalWarning
 from gssbo.journal import read_journal
-from gssbo.ledger import read_ledger
+from gssbo.recorded import read_ledger
 from tests.commands import TUNE
 
 

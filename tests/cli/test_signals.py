@@ -12,7 +12,7 @@ import pytest
 
 from gssbo.cli import main
 from gssbo.cli.signals import Endings
-from gssbo.ledger import continue_ledger, read_ledger
+from gssbo.recorded import continue_ledger, read_ledger
 from tests.commands import PYTHON, TUNE
 
 # The first two commands give a value, the others stay until they are killed, as does what they start.

@@ -10,7 +10,7 @@ from gssbo import Integer, Real
 from gssbo.cli import main
 from gssbo.cli.table import read_table
 from gssbo.journal import read_journal
-from gssbo.ledger import read_ledger
+from gssbo.recorded import read_ledger
 from gssbo.space import Space
 from tests.commands import PYTHON
 

@@ -7,7 +7,7 @@ from gssbo import Real
 from gssbo.cli import main
 from gssbo.cli.space_file import read_space
 from gssbo.journal import read_journal
-from gssbo.ledger import read_ledger
+from gssbo.recorded import read_ledger
 from tests.commands import TUNE
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import gssbo
 from gssbo.cli import main
-from gssbo.ledger import read_ledger
+from gssbo.recorded import read_ledger
 from tests.commands import COMMAND, PYTHON, TUNE, python
 
 

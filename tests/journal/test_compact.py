@@ -8,7 +8,7 @@ import pytest
 import gssbo
 from gssbo.exceptions import JournalError
 from gssbo.journal import compact, read_journal
-from gssbo.ledger import read_ledger
+from gssbo.recorded import read_ledger
 from tests.journals import BOX, kinds, run
 
 

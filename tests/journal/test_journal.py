@@ -16,7 +16,7 @@ from gssbo.journal import Journal, read_journal
 from gssbo.journal.header import describe_run, space_of
 from gssbo.journal.lines import read_line, write_line
 from gssbo.journal.plain import RowCodec
-from gssbo.ledger import continue_ledger
+from gssbo.recorded import continue_ledger
 from gssbo.space import Space
 from tests.journals import fresh, ten_rows
 

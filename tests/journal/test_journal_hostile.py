@@ -12,7 +12,7 @@ import pytest
 import gssbo
 from gssbo.exceptions import JournalError, JournalWarning
 from gssbo.journal import Journal, compact, read_journal
-from gssbo.ledger import continue_ledger, read_ledger
+from gssbo.recorded import continue_ledger, read_ledger
 from gssbo.resume import plain_options
 
 BOUNDS = {"a": (0.0, 1.0), "n": gssbo.Integer(0, 9), "c": ["u", "v", 4]}

@@ -15,7 +15,8 @@ import gssbo
 from gssbo.exceptions import JournalError
 from gssbo.journal import Journal, compact, lock, read_journal
 from gssbo.journal.lock import Lock
-from gssbo.ledger import Ledger, continue_ledger
+from gssbo.ledger import Ledger
+from gssbo.recorded import continue_ledger
 from tests.journals import fresh, ten_rows
 
 

@@ -18,9 +18,10 @@ from gssbo.cli.text import labels, named, plain, written
 from gssbo.cli.turns import add_wait, in_turn
 from gssbo.exceptions import MissingDependencyError, OtherOption, SpaceExhausted
 from gssbo.journal.record import read_header
-from gssbo.ledger import Ledger, continue_ledger, read_ledger
+from gssbo.ledger import Ledger
 from gssbo.optimizer import Optimizer
 from gssbo.pending import Suggestion
+from gssbo.recorded import continue_ledger, read_ledger
 
 __all__ = ["add_commands"]
 

@@ -17,11 +17,12 @@ from gssbo.entry import Entry
 from gssbo.exceptions import JournalError, MissingDependencyError
 from gssbo.journal import compact, read_journal
 from gssbo.journal.record import Record
-from gssbo.ledger import Ledger, ledger_of
+from gssbo.ledger import Ledger
 from gssbo.modelled import Best
 from gssbo.optimizer import Optimizer
 from gssbo.plot import plot_run
 from gssbo.plot.canvas import regrets
+from gssbo.recorded import ledger_of
 
 __all__ = ["add_commands"]
 

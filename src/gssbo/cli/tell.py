@@ -13,7 +13,8 @@ from gssbo.cli.reading import read_points
 from gssbo.cli.table import read_table, tell_table
 from gssbo.cli.text import labels
 from gssbo.cli.turns import add_wait, in_turn
-from gssbo.ledger import Ledger, continue_ledger
+from gssbo.ledger import Ledger
+from gssbo.recorded import continue_ledger
 
 __all__ = ["add_commands"]
 

@@ -36,6 +36,7 @@ LAYER = {
     "pending": 2,
     "machine": 2,
     "space": 2,
+    "statement": 2,
     "_mle": 3,
     "factor": 3,
     "joint": 3,

@@ -1,6 +1,6 @@
-"""The ledger: what was asked and what was told, in the user's terms.
+"""The ledger: what is asked and told is read here, written to the journal, and carried out in the `books`.
 
-What is told is read and written to the journal here, and carried out in the `books`, where everything is maximised.
+What they hold then is its `statement`.
 """
 
 from __future__ import annotations
@@ -14,22 +14,21 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from gssbo._arithmetic import all_in_own_arithmetic, in_own_arithmetic
-from gssbo._typing import FloatArray
+from gssbo._arithmetic import all_in_own_arithmetic
 from gssbo._validation import check_flag, check_integer, check_vector
-from gssbo.books import Books
 from gssbo.entry import Entry
 from gssbo.journal import Journal
 from gssbo.observations import read_observations
 from gssbo.pending import Suggestion
 from gssbo.space import Space
+from gssbo.statement import Statement
 
 __all__ = ["Ledger"]
 
 
 @all_in_own_arithmetic
-class Ledger:
-    """A space, the history of observations in it, and the suggestions that are pending.
+class Ledger(Statement):
+    """Books that are changed: what is asked, told, enqueued and forgotten goes into them, and into their journal.
 
     Parameters
     ----------
@@ -52,19 +51,10 @@ class Ledger:
     def __init__(
         self, space: Space, *, maximize: bool = False, entries: Sequence[Entry] = (), journal: Journal | None = None
     ) -> None:
-        self.space = space
-        self._sign = 1.0 if check_flag("maximize", maximize) else -1.0
-        self._books = Books(space, self._sign)
-        self._history, self._pending = self._books.history, self._books.pending
+        super().__init__(space, maximize=maximize)
         self._journal = journal
         self._owed: tuple[int, Callable[[], None]] | None = None  # a change begun, and what was written before it
-        self._lock = threading.RLock()
         self._book(entries)
-
-    @property
-    def maximize(self) -> bool:
-        """Whether larger values are better."""
-        return self._sign > 0.0
 
     def __getstate__(self) -> dict[str, Any]:
         return self._copied({})
@@ -330,92 +320,6 @@ class Ledger:
         if x is not None and number not in numbers:
             raise ValueError(f"x and id must be of the same suggestion, got {x!r} and {id!r}")
         return number
-
-    @property
-    def n_told(self) -> int:
-        """Observations told, failed ones included."""
-        return len(self._history)
-
-    @property
-    def n_prior(self) -> int:
-        """Of those, observations that are not evaluations of this run: told by `tell_prior`."""
-        return self._books.n_prior
-
-    def n_evaluated(self, first: int = 0) -> int:
-        """How many of the observations from number `first` on are evaluations of this run."""
-        return self._books.n_evaluated(first)
-
-    @property
-    def n_failed(self) -> int:
-        """Evaluations told that failed."""
-        return self._history.n_failed
-
-    @property
-    def pending(self) -> list[Suggestion]:
-        """Suggestions asked and neither told nor forgotten, in the order they were asked."""
-        with self._lock:
-            numbers = self._pending.ids
-            if not numbers:
-                return []
-            points = self.space.show(np.stack([self._pending.row(number) for number in numbers]))
-            return [Suggestion(*pair) for pair in zip(numbers, points, strict=True)]
-
-    @property
-    def queue(self) -> list[Any]:
-        """Points to be suggested before any others, in order."""
-        with self._lock:
-            rows = self._pending.queue
-            return list(self.space.show(np.stack(list(rows)))) if rows else []
-
-    @property
-    def X(self) -> Any:
-        """Points told, in order: an array (n, d), or a list of lists or dicts; a copy."""
-        return self.space.show(self._history.X)
-
-    @property
-    def y(self) -> FloatArray:
-        """Values told (n,), in order, NaN where an evaluation failed; a copy."""
-        return self._sign * self._history.y
-
-    @property
-    def best_x(self) -> Any:
-        """Point of the best value observed, the first of equals; None before there is one.
-
-        With constraints the best of those that meet them, where any does.
-        """
-        index = self.best_index
-        return None if index is None else self._point(index)
-
-    @property
-    def best_index(self) -> int | None:
-        """Its index among the points told, counted from 0; None before there is one."""
-        feasible = self._feasible_best
-        if feasible is not None:
-            return feasible
-        return self._history.best if self._history.best >= 0 else None
-
-    @property
-    def best_y(self) -> float | None:
-        """Best value observed, as `best_x`; None before there is one."""
-        index = self.best_index
-        return None if index is None else self._sign * float(self._history.y[index])
-
-    @property
-    def best_is_feasible(self) -> bool:
-        """Whether the best point meets the constraints: False only where none told does."""
-        return not self.space.constrained or self.best_index == self._feasible_best
-
-    @property
-    @in_own_arithmetic
-    def _feasible_best(self) -> int | None:
-        """Where there are constraints, the best of the observations that meet them, if any does."""
-        if not self.space.constrained:
-            return None
-        with self._lock:
-            return self._books.best_feasible()
-
-    def _point(self, index: int) -> Any:
-        return self.space.show(self._history.X[index : index + 1])[0]
 
     # ---- its journal
 

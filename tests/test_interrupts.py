@@ -111,7 +111,7 @@ def test_all_generators_are_reseeded_or_none(monkeypatch, times):
     design, *others = hit._generators
     with monkeypatch.context() as patch:
         fake = Interrupting(others[0])
-        patch.setattr("gssbo.optimizer.set_states", lambda _, states: set_states([design, fake, *others[1:]], states))
+        patch.setattr("gssbo.resumable.set_states", lambda _, states: set_states([design, fake, *others[1:]], states))
         with pytest.raises(KeyboardInterrupt):
             hit.reseed(1)
         for opt in (calm, hit):

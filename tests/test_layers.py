@@ -84,6 +84,7 @@ LAYER = {
     "progress": 5,
     "proposals": 5,
     "recorded": 5,
+    "resumable": 5,
     "snapshots": 5,
     "strategy": 5,
     "baselines": 6,

@@ -87,7 +87,7 @@ def test_candidates_by_dimension(monkeypatch, d, count):
         seen.append(Q.shape)
         return np.zeros(len(Q)), np.ones(len(Q))
 
-    monkeypatch.setattr(ref, "posterior", posterior)
+    monkeypatch.setattr(ref.loop, "posterior", posterior)
     ref.reference_loop(np.sum, [(0, 1)] * d, 4, n_init=3, theta=np.zeros(d + 2), rng=0)
     assert seen == [(count, d)]
 

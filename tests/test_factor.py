@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from gssbo._core import _linalg
-from gssbo.factor import Factor, first_factor, gram, product
+from gssbo.factor import Factor, backward, first_factor, forward, gram, mirrored, product
 from gssbo.kernels import Kernel
 
 
@@ -51,6 +51,23 @@ def test_a_ridge_is_added_to_the_diagonal_and_the_lower_triangle_is_not_read(mat
 def test_colouring_what_was_whitened_solves(matrix):
     factor, b = Factor(matrix), np.random.default_rng(1).standard_normal(23)
     assert np.allclose(factor.color(factor.whiten(b)), np.linalg.solve(matrix, b), rtol=1e-9)
+
+
+@pytest.mark.parametrize("shape", [(23,), (23, 1), (23, 40), (0,), (0, 3)])
+def test_triangles_are_solved_with_as_numpy_does(matrix, shape):
+    n = shape[0]
+    b = np.random.default_rng(1).standard_normal(shape)
+    padded = np.zeros((n, _linalg.padded(n)))
+    padded[:, :n] = matrix[:n, :n]
+    U, _ = first_factor(padded, (0.0,)) if n else (padded, 0.0)
+    for found, triangle in ((forward(U, b), np.triu(U[:, :n]).T), (backward(U, b), np.triu(U[:, :n]))):
+        np.testing.assert_allclose(found, np.linalg.solve(triangle, b), rtol=1e-9, atol=1e-12)
+
+
+def test_the_lower_triangle_becomes_the_upper_one(matrix):
+    np.testing.assert_array_equal(
+        mirrored(np.triu(matrix) + np.tril(np.full_like(matrix, np.nan), -1)), np.triu(matrix) + np.triu(matrix, 1).T
+    )
 
 
 @pytest.mark.parametrize("shape", [(7, 1), (7, 95), (300, 97), (40, 250)])

@@ -8,14 +8,14 @@ b       right-hand side (n,)
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
 from gssbo._core import _linalg
 from gssbo._typing import FloatArray
 
-__all__ = ["Factor", "first_factor", "gram", "product", "symmetric"]
+__all__ = ["Factor", "backward", "first_factor", "forward", "gram", "mirrored", "product", "symmetric"]
 
 PANEL = 96  # columns of a gram that are made at once
 
@@ -43,7 +43,7 @@ class Factor:
     """
 
     def __init__(self, A: FloatArray, ridge: float = 0.0) -> None:
-        self.n = n = len(A)
+        n = len(A)
         self._U = np.zeros((n, _linalg.padded(n)))
         self._U[:, :n] = A
         self._U[np.diag_indices(n)] += ridge
@@ -55,30 +55,15 @@ class Factor:
 
     def solve(self, b: FloatArray) -> FloatArray:
         """A^-1 b for b (n,) or (n, m)."""
-        B = self._columns(b)
-        _linalg.solve_transposed(self.n, self._width(b), self._U, B)
-        _linalg.solve(self.n, self._width(b), self._U, B)
-        return B[:, 0].copy() if b.ndim == 1 else B[:, : b.shape[1]].copy()
+        return backward(self._U, forward(self._U, b))
 
     def whiten(self, b: FloatArray) -> FloatArray:
         """U^-T b for b (n,) or (n, m), whose squares sum to b' A^-1 b."""
-        B = self._columns(b)
-        _linalg.solve_transposed(self.n, self._width(b), self._U, B)
-        return B[:, 0].copy() if b.ndim == 1 else B[:, : b.shape[1]].copy()
+        return forward(self._U, b)
 
     def color(self, b: FloatArray) -> FloatArray:
-        """U^-1 b for b (n,), of covariance A^-1 where b is white."""
-        B = self._columns(b)
-        _linalg.solve(self.n, 1, self._U, B)
-        return B[:, 0].copy()
-
-    def _width(self, b: FloatArray) -> int:
-        return 1 if b.ndim == 1 else b.shape[1]
-
-    def _columns(self, b: FloatArray) -> FloatArray:
-        B = np.zeros((self.n, _linalg.padded(self._width(b))))
-        B[:, : self._width(b)] = b[:, None] if b.ndim == 1 else b
-        return B
+        """U^-1 b for b (n,) or (n, m), of covariance A^-1 where b is white."""
+        return backward(self._U, b)
 
 
 def first_factor(A: FloatArray, additions: Iterable[float]) -> tuple[FloatArray, float]:
@@ -103,6 +88,40 @@ def first_factor(A: FloatArray, additions: Iterable[float]) -> tuple[FloatArray,
         if _linalg.cholesky(n, U) == 0:
             break
     return U, addition
+
+
+def forward(U: FloatArray, b: FloatArray) -> FloatArray:
+    """U^-T b for b (n,) or (n, m), by a padded factor U (n, ld).
+
+    Examples
+    --------
+    >>> U = np.pad(np.array([[2.0, 1.0], [0.0, 2.0]]), ((0, 0), (0, _linalg.padded(2) - 2)))
+    >>> forward(U, np.array([8.0, 16.0]))
+    array([4., 6.])
+    """
+    return _solved(_linalg.solve_transposed, U, b)
+
+
+def backward(U: FloatArray, b: FloatArray) -> FloatArray:
+    """U^-1 b for b (n,) or (n, m), by a padded factor U (n, ld).
+
+    Examples
+    --------
+    >>> U = np.pad(np.array([[2.0, 1.0], [0.0, 2.0]]), ((0, 0), (0, _linalg.padded(2) - 2)))
+    >>> backward(U, np.array([4.0, 6.0]))
+    array([0.5, 3. ])
+    """
+    return _solved(_linalg.solve, U, b)
+
+
+def _solved(solve: Callable[[int, int, FloatArray, FloatArray], object], U: FloatArray, b: FloatArray) -> FloatArray:
+    columns = b[:, None] if b.ndim == 1 else b
+    n, m = columns.shape
+    B = np.zeros((n, _linalg.padded(m)))
+    B[:, :m] = columns
+    if n > 0:
+        solve(n, m, U, B)
+    return B[:, 0].copy() if b.ndim == 1 else B[:, :m].copy()
 
 
 def gram(A: FloatArray) -> FloatArray:
@@ -140,6 +159,19 @@ def product(A: FloatArray, B: FloatArray) -> FloatArray:
     return -out[:, :n]
 
 
+def mirrored(A: FloatArray) -> FloatArray:
+    """The symmetric matrix (n, n) of which A has the upper triangle.
+
+    Examples
+    --------
+    >>> mirrored(np.array([[2.0, 1.0], [7.0, 3.0]]))
+    array([[2., 1.],
+           [1., 3.]])
+    """
+    full: FloatArray = np.triu(A) + np.triu(A, 1).T
+    return full
+
+
 def symmetric(covariance: FloatArray) -> FloatArray:
     """The covariance (n, n) of which only the upper triangle is given, no variance of it below 0.
 
@@ -149,7 +181,7 @@ def symmetric(covariance: FloatArray) -> FloatArray:
     array([[2., 1.],
            [1., 0.]])
     """
-    full: FloatArray = np.triu(covariance) + np.triu(covariance, 1).T
+    full = mirrored(covariance)
     diagonal = np.diag_indices(len(full))
     full[diagonal] = np.maximum(full[diagonal], 0.0)
     return full

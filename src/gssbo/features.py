@@ -20,6 +20,7 @@ import numpy as np
 
 from gssbo._core import _linalg
 from gssbo._typing import FloatArray
+from gssbo.factor import mirrored
 
 __all__ = ["FeatureEmbedding"]
 
@@ -57,7 +58,7 @@ class FeatureEmbedding:
         columns[:, :n] = self.features.T
         Q = np.zeros((n, columns.shape[1]))
         _linalg.subtract_product(n, n, q, -columns, columns, Q)
-        Q[:, :n] = np.triu(Q[:, :n]) + np.triu(Q[:, :n], 1).T
+        Q[:, :n] = mirrored(Q[:, :n])
         diagonal = np.diag_indices(n)
         Q[diagonal] = np.where(Q[diagonal] > 0.0, Q[diagonal], 1.0)
         return Q

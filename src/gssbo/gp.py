@@ -27,7 +27,7 @@ from gssbo._core import _gp, _linalg, _posterior
 from gssbo._mle import Likelihood
 from gssbo._typing import ArrayLike, FloatArray, RngLike
 from gssbo._validation import as_generator, check_array, check_flag, check_integer, check_matrix, check_vector
-from gssbo.factor import symmetric
+from gssbo.factor import backward, forward, symmetric
 from gssbo.joint import draw, predict
 from gssbo.kernels import KERNELS
 from gssbo.regressor import Regressor
@@ -269,12 +269,7 @@ class GaussianProcess(Regressor):
 
     def solve(self, v: FloatArray) -> FloatArray:
         """K_y^-1 v for v (n,), from the factor at hand."""
-        n = len(self.X_train_)
-        column = np.zeros((n, _linalg.padded(1)))
-        column[:, 0] = v
-        _linalg.solve_transposed(n, 1, self._U, column)
-        _linalg.solve(n, 1, self._U, column)
-        return column[:, 0].copy()
+        return backward(self._U, forward(self._U, v))
 
     def predict_gradient(self, X: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Gradients in x of the posterior mean and of the posterior standard deviation.

@@ -33,7 +33,7 @@ import numpy as np
 from gssbo._core import _linalg
 from gssbo._parallel import run_all
 from gssbo._typing import FloatArray
-from gssbo.factor import first_factor, symmetric
+from gssbo.factor import first_factor, forward, symmetric
 from gssbo.kernels import Kernel
 
 __all__ = ["ProjectedProcess", "projected"]
@@ -162,12 +162,8 @@ class ProjectedProcess:
 
     def _solve(self) -> None:
         """R, and the weights R^-T phi(X) z of the mean."""
-        m = len(self.basis)
-        R, _ = first_factor(self._B, self.kernel_.jitters(m))
-        column = np.zeros((m, _linalg.padded(1)))
-        column[:, 0] = self._moments
-        _linalg.solve_transposed(m, 1, R, column)
-        self._R, self._weights = R, column[:, 0].copy()
+        R, _ = first_factor(self._B, self.kernel_.jitters(len(self.basis)))
+        self._R, self._weights = R, forward(R, self._moments)
 
     def _features(self, points: FloatArray) -> FloatArray:
         """Phi (m, p) of points (p, d)."""

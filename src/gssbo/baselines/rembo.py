@@ -29,9 +29,9 @@ from typing import Any
 
 import numpy as np
 
-from gssbo._core import _linalg
 from gssbo._typing import FloatArray
 from gssbo.baselines.subspace import SubspaceStrategy
+from gssbo.factor import Factor
 
 __all__ = ["LinearSubspace", "options"]
 
@@ -69,13 +69,7 @@ class LinearSubspace:
 
     def lower(self, X: FloatArray) -> FloatArray:
         """The w (n, d) of unit points (n, D), by least squares within the box."""
-        d, n = self.dim, len(X)
-        gram = np.zeros((d, _linalg.padded(d)))
-        gram[:, :d] = np.einsum("ij,ik->jk", self.A, self.A)
-        _linalg.cholesky(d, gram)
-        y = np.zeros((d, _linalg.padded(n)))
-        y[:, :n] = np.einsum("ij,ki->jk", self.A, 2.0 * X - 1.0)
-        _linalg.solve_transposed(d, n, gram, y)
-        _linalg.solve(d, n, gram, y)
-        W: FloatArray = np.clip(0.5 * (y[:, :n].T / np.sqrt(d) + 1.0), 0.0, 1.0)
+        factor = Factor(np.einsum("ij,ik->jk", self.A, self.A))
+        y = factor.solve(np.einsum("ij,ki->jk", self.A, 2.0 * X - 1.0))
+        W: FloatArray = np.clip(0.5 * (y.T / np.sqrt(self.dim) + 1.0), 0.0, 1.0)
         return np.ascontiguousarray(W)

@@ -42,7 +42,7 @@ from gssbo._typing import FloatArray, IndexArray
 from gssbo._validation import check_integer, check_real
 from gssbo.baselines._torch import alone, array, covariances, descend, inverse_softplus, require, tensor
 from gssbo.baselines.imagined import Imagined
-from gssbo.factor import product
+from gssbo.factor import Factor, product
 from gssbo.fantasy import fantasize
 from gssbo.kernels import Kernel
 from gssbo.projected import projected
@@ -201,14 +201,9 @@ def optimum(
     """
     m, n = len(Z), len(X)
     phi = projected(kernel, Z, _factor(kernel, Z), X)[:, :n]
-    R = np.zeros((m, _linalg.padded(m)))
-    R[:, :m] = np.eye(m) + product((phi / np.sqrt(noise)).T.copy(), (phi / np.sqrt(noise)).T.copy())
-    _linalg.cholesky(m, R)
-    columns = np.zeros((m, _linalg.padded(m + 1)))
-    columns[:, :m] = np.eye(m)
-    columns[:, m] = np.einsum("ij,j->i", phi, z / noise)
-    _linalg.solve_transposed(m, m + 1, R, columns)
-    _linalg.solve(m, m + 1, R, columns)
+    scaled = (phi / np.sqrt(noise)).T.copy()
+    precision = Factor(np.eye(m) + product(scaled, scaled))
+    columns = precision.solve(np.column_stack([np.eye(m), np.einsum("ij,j->i", phi, z / noise)]))
     factor = np.zeros((m, _linalg.padded(m)))
     factor[:, :m] = 0.5 * (columns[:, :m] + columns[:, :m].T)
     if _linalg.cholesky(m, factor) != 0:

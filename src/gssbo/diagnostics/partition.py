@@ -34,6 +34,7 @@ import numpy as np
 from gssbo._core import _linalg
 from gssbo._typing import FloatArray, IndexArray
 from gssbo.diagnostics.pool import Pool, factorized
+from gssbo.factor import backward, forward, mirrored
 from gssbo.kernels import Kernel
 
 __all__ = ["Partition", "Pointwise"]
@@ -71,9 +72,9 @@ class Partition:
         self.jitter = jitter
         self.noise_U = pool.shared.noise + jitter + pool.known[retained]
         self.noise_R = pool.shared.noise + jitter + pool.known[discarded]
-        self.w_U = _forward(self._V_A, pool.z[retained])
+        self.w_U = forward(self._V_A, pool.z[retained])
         self.residual = pool.z[discarded] - _transposed_product(self._W, self.w_U, len(discarded))
-        self.w_R = _forward(self._V_S, self.residual)
+        self.w_R = forward(self._V_S, self.residual)
 
     def _factorize(self, pool: Pool, retained: IndexArray, discarded: IndexArray, jitter: float) -> bool:
         """V_A, W, S and V_S, or False where K_y is not positive definite in doubles."""
@@ -92,15 +93,13 @@ class Partition:
     @property
     def S(self) -> FloatArray:
         """Schur complement (r, r)."""
-        upper = np.triu(self._S[:, : len(self.X_R)])
-        full: FloatArray = upper + np.triu(upper, 1).T
-        return full
+        return mirrored(self._S[:, : len(self.X_R)])
 
     @cached_property
     def scores(self) -> tuple[FloatArray, FloatArray]:
         """Full-data response scores: s_U (M,) and s_R = -S^-1 r_U (r,)."""
-        s_R = -_backward(self._V_S, self.w_R)
-        s_U = -_backward(self._V_A, self.w_U + np.einsum("ij,j->i", self._W[:, : len(s_R)], s_R))
+        s_R = -backward(self._V_S, self.w_R)
+        s_U = -backward(self._V_A, self.w_U + np.einsum("ij,j->i", self._W[:, : len(s_R)], s_R))
         return s_U, s_R
 
     @cached_property
@@ -167,24 +166,6 @@ def _padded_cross(kernel: Kernel, A: FloatArray, B: FloatArray) -> FloatArray:
     if out.size:
         out[:, : len(B)] = kernel(A, B)
     return out
-
-
-def _forward(V: FloatArray, v: FloatArray) -> FloatArray:
-    """solve(V.T, v) for v (n,)."""
-    column = np.zeros((len(v), _linalg.padded(1)))
-    column[:, 0] = v
-    if len(v):
-        _linalg.solve_transposed(len(v), 1, V, column)
-    return column[:, 0].copy()
-
-
-def _backward(V: FloatArray, v: FloatArray) -> FloatArray:
-    """solve(V, v) for v (n,)."""
-    column = np.zeros((len(v), _linalg.padded(1)))
-    column[:, 0] = v
-    if len(v):
-        _linalg.solve(len(v), 1, V, column)
-    return column[:, 0].copy()
 
 
 def _transposed_product(A: FloatArray, x: FloatArray, m: int) -> FloatArray:

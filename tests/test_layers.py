@@ -48,6 +48,7 @@ LAYER = {
     "precision": 3,
     "regressor": 3,
     "responses": 3,
+    "standardized": 3,
     "surrogate": 3,
     "acquisition": 4,
     "admission": 4,

@@ -1,16 +1,14 @@
-"""What regressions with maximum-likelihood hyperparameters share: settings, standardised responses, the search.
+"""What regressions with maximum-likelihood hyperparameters share: settings, and the search.
 
 Notation
 --------
 X, y            inputs (n, d) and responses (n,)
 z               standardised responses (y - y_mean) / y_std, n in the denominator
 theta           log lengthscales (d), log variance, log noise; variance and noise in squared units of z
-mean, std       posterior of the latent function, noise not included
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
@@ -33,10 +31,8 @@ from gssbo._validation import (
     check_real,
     check_vector,
 )
-from gssbo.exceptions import NotFittedError
 from gssbo.kernels import KERNELS, Kernel
-from gssbo.responses import known_noise, standardize, without_gaps
-from gssbo.surrogate import in_units
+from gssbo.standardized import StandardizedRegression
 
 __all__ = ["Regressor"]
 
@@ -47,7 +43,7 @@ REACH = 1.5  # in sqrt(d) times a column's spread: a lengthscale beyond it says 
 
 
 @all_in_own_arithmetic
-class Regressor(ABC):
+class Regressor(StandardizedRegression):
     """A regression that fits a kernel and a noise variance by maximum likelihood; subclasses say which likelihood.
 
     Parameters
@@ -58,14 +54,8 @@ class Regressor(ABC):
         As for `GaussianProcess`.
     """
 
-    X_train_: FloatArray
-    y_train_: FloatArray
-    y_mean_: float
-    y_std_: float
     theta_: FloatArray
     kernel_: Kernel
-    noise_: float
-    fit_info_: dict[str, Any]
 
     def __init__(
         self,
@@ -125,18 +115,6 @@ class Regressor(ABC):
         self.condition(inputs, responses, optimize=self.fit_hyperparameters, noise_std=noise)
         return self
 
-    @abstractmethod
-    def condition(
-        self,
-        X: FloatArray,
-        y: FloatArray,
-        *,
-        optimize: bool,
-        rng: np.random.Generator | None = None,
-        noise_std: FloatArray | None = None,
-    ) -> None:
-        """`fit` without the checks, for callers in this package; `optimize` says whether theta is searched for."""
-
     def _checked(
         self, X: ArrayLike, y: ArrayLike, noise_std: ArrayLike | None
     ) -> tuple[FloatArray, FloatArray, FloatArray | None]:
@@ -155,12 +133,6 @@ class Regressor(ABC):
             )
         noise = None if noise_std is None else check_noise_std(noise_std, size=len(inputs))
         return inputs, responses, noise
-
-    def _standardized(self, y: FloatArray, noise_std: FloatArray | None) -> tuple[FloatArray, float, float, FloatArray]:
-        """Return z, mean, standard deviation, and the known noise variances (n,) in squared units of z."""
-        z, mean, std = standardize(y) if self.normalize_y else (without_gaps(y), 0.0, 1.0)
-        known = np.zeros(len(y)) if noise_std is None else known_noise(noise_std, std)
-        return z, mean, std, known
 
     def _search(
         self,
@@ -250,11 +222,6 @@ class Regressor(ABC):
         starts = np.vstack([*chosen, drawn])[: self.n_restarts + 1]
         return np.clip(starts, bounds[:, 0], bounds[:, 1])
 
-    def forget(self) -> None:
-        """Drop everything `fit` left; the constructor's arguments stay."""
-        for name in [name for name in vars(self) if name.endswith("_") or name == "_U"]:
-            delattr(self, name)
-
     def prepare(self, dim: int) -> None:
         """Get ready for a loop: forget, and from now on start each search from the last fit.
 
@@ -269,11 +236,6 @@ class Regressor(ABC):
         self.warm_start = True
 
     @property
-    def fitted(self) -> bool:
-        """Whether `fit` has been called."""
-        return hasattr(self, "y_std_")
-
-    @property
     def lengthscale_(self) -> FloatArray:
         """Fitted lengthscales (d,)."""
         return self.kernel_.lengthscale
@@ -282,27 +244,6 @@ class Regressor(ABC):
     def variance_(self) -> float:
         """Fitted signal variance, in squared units of z."""
         return self.kernel_.variance
-
-    def _require_fit(self) -> None:
-        if not self.fitted:
-            raise NotFittedError(f"this {type(self).__name__} is not fitted: call fit(X, y) first")
-
-    # ---- posterior
-
-    @abstractmethod
-    def posterior(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Mean and standard deviation (m,) of the latent function in units of z, without checks."""
-
-    def posterior_bound(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Upper bounds on mean and standard deviation (m,): here these themselves."""
-        return self.posterior(points)
-
-    def predict(self, X: ArrayLike, return_std: bool = False) -> FloatArray | tuple[FloatArray, FloatArray]:
-        """Posterior mean (m,) of the latent function at X (m, d), with its standard deviation; in units of y."""
-        self._require_fit()
-        with_std = check_flag("return_std", return_std)
-        mean, std = in_units(self, check_matrix("X", X, columns=self.X_train_.shape[1]))
-        return (mean, std) if with_std else mean
 
     def _in_parts(self, score: Callable[[int, int], None], m: int) -> None:
         """Call `score(first, last)` on parts of m candidates, one a thread."""

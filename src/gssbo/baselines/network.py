@@ -1,4 +1,4 @@
-"""What surrogates with a neural network share: settings, standardised responses, the network.
+"""What surrogates with a neural network share: settings, and the network.
 
 Notation
 --------
@@ -9,7 +9,7 @@ h(x)        tanh(... tanh((2 x - 1) W_1 + b_1) ...), the last hidden layer
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, Self
@@ -26,9 +26,7 @@ from gssbo._validation import (
     check_real,
     check_vector,
 )
-from gssbo.exceptions import NotFittedError
-from gssbo.responses import known_noise, standardize, without_gaps
-from gssbo.surrogate import in_units
+from gssbo.standardized import StandardizedRegression
 
 __all__ = ["NetworkSurrogate", "hidden_layer", "initial_layers"]
 
@@ -49,7 +47,7 @@ def hidden_layer(layers: Sequence[Any], X: Any) -> Any:
     return h
 
 
-class NetworkSurrogate(ABC):
+class NetworkSurrogate(StandardizedRegression):
     """A surrogate trained by Adam; subclasses say which. See `gssbo.surrogate.Surrogate` for the methods.
 
     Parameters
@@ -74,12 +72,6 @@ class NetworkSurrogate(ABC):
     """
 
     fit_hyperparameters = True
-    X_train_: FloatArray
-    y_train_: FloatArray
-    y_mean_: float
-    y_std_: float
-    noise_: float
-    fit_info_: dict[str, Any]
 
     def __init__(
         self,
@@ -108,15 +100,9 @@ class NetworkSurrogate(ABC):
         fit = f"n={len(self.X_train_)}, noise={self.noise_:.3g}" if self.fitted else "not fitted"
         return f"{type(self).__name__}(hidden={self.hidden}, {fit})"
 
-    @property
-    def fitted(self) -> bool:
-        """Whether `fit` has been called."""
-        return hasattr(self, "y_std_")
-
     def prepare(self, dim: int) -> None:
         """Get ready for a loop: forget, and from now on start each fit from the last one."""
-        for name in [name for name in vars(self) if name.endswith("_")]:
-            delattr(self, name)
+        self.forget()
         self.warm_start = True
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
@@ -141,8 +127,7 @@ class NetworkSurrogate(ABC):
         noise_std: FloatArray | None = None,
     ) -> None:
         """See `gssbo.surrogate.Surrogate`; `optimize` says whether the network is trained further."""
-        z, mean, std = standardize(y) if self.normalize_y else (without_gaps(y), 0.0, 1.0)
-        known = np.zeros(len(y)) if noise_std is None else known_noise(noise_std, std)
+        z, mean, std, known = self._standardized(y, noise_std)
         goes_on = self.warm_start and self.fitted and self.X_train_.shape[1] == X.shape[1]
         generator = self.rng if rng is None else rng
         epochs = self.epochs if optimize and bool(np.any(z)) else 0
@@ -165,21 +150,5 @@ class NetworkSurrogate(ABC):
         """Fit to responses z (n,) with known noise variances (n,); return the epochs taken."""
 
     @abstractmethod
-    def posterior(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Mean and standard deviation (m,) of the latent function in units of z."""
-
-    @abstractmethod
     def selection_features(self, X: FloatArray) -> FloatArray:
         """What the selection rule measures observations X (n, d) by, (n, q)."""
-
-    def posterior_bound(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Mean and standard deviation (m,): there is no cheaper bound."""
-        return self.posterior(points)
-
-    def predict(self, X: ArrayLike, return_std: bool = False) -> FloatArray | tuple[FloatArray, FloatArray]:
-        """Posterior mean (m,) of the latent function at X (m, d), with its standard deviation; in units of y."""
-        if not self.fitted:
-            raise NotFittedError(f"this {type(self).__name__} is not fitted: call fit(X, y) first")
-        with_std = check_flag("return_std", return_std)
-        mean, std = in_units(self, check_matrix("X", X, columns=self.X_train_.shape[1]))
-        return (mean, std) if with_std else mean

@@ -1,0 +1,84 @@
+"""What regressions on standardised responses share: the responses, and predictions in their units.
+
+Notation
+--------
+X, y            inputs (n, d) and responses (n,)
+z               standardised responses (y - y_mean) / y_std, n in the denominator
+mean, std       posterior of the latent function, noise not included
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+from gssbo._arithmetic import all_in_own_arithmetic
+from gssbo._typing import ArrayLike, FloatArray
+from gssbo._validation import check_flag, check_matrix
+from gssbo.exceptions import NotFittedError
+from gssbo.responses import known_noise, standardize, without_gaps
+from gssbo.surrogate import in_units
+
+__all__ = ["StandardizedRegression"]
+
+
+@all_in_own_arithmetic
+class StandardizedRegression(ABC):
+    """A `gssbo.surrogate.Surrogate` that is fitted to standardised responses; subclasses say what it is."""
+
+    normalize_y: bool
+    X_train_: FloatArray
+    y_train_: FloatArray
+    y_mean_: float
+    y_std_: float
+    noise_: float
+    fit_info_: dict[str, Any]
+
+    @abstractmethod
+    def condition(
+        self,
+        X: FloatArray,
+        y: FloatArray,
+        *,
+        optimize: bool,
+        rng: np.random.Generator | None = None,
+        noise_std: FloatArray | None = None,
+    ) -> None:
+        """`fit` without the checks, for callers in this package; `optimize` says whether to learn hyperparameters."""
+
+    def _standardized(self, y: FloatArray, noise_std: FloatArray | None) -> tuple[FloatArray, float, float, FloatArray]:
+        """Return z, mean, standard deviation, and the known noise variances (n,) in squared units of z."""
+        z, mean, std = standardize(y) if self.normalize_y else (without_gaps(y), 0.0, 1.0)
+        known = np.zeros(len(y)) if noise_std is None else known_noise(noise_std, std)
+        return z, mean, std, known
+
+    def forget(self) -> None:
+        """Drop everything `fit` left; the constructor's arguments stay."""
+        for name in [name for name in vars(self) if name.endswith("_") or name == "_U"]:
+            delattr(self, name)
+
+    @property
+    def fitted(self) -> bool:
+        """Whether `fit` has been called."""
+        return hasattr(self, "y_std_")
+
+    def _require_fit(self) -> None:
+        if not self.fitted:
+            raise NotFittedError(f"this {type(self).__name__} is not fitted: call fit(X, y) first")
+
+    @abstractmethod
+    def posterior(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mean and standard deviation (m,) of the latent function in units of z, without checks."""
+
+    def posterior_bound(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Upper bounds on mean and standard deviation (m,): here these themselves."""
+        return self.posterior(points)
+
+    def predict(self, X: ArrayLike, return_std: bool = False) -> FloatArray | tuple[FloatArray, FloatArray]:
+        """Posterior mean (m,) of the latent function at X (m, d), with its standard deviation; in units of y."""
+        self._require_fit()
+        with_std = check_flag("return_std", return_std)
+        mean, std = in_units(self, check_matrix("X", X, columns=self.X_train_.shape[1]))
+        return (mean, std) if with_std else mean

@@ -21,7 +21,7 @@ import numpy as np
 from gssbo._optional import import_optional
 from gssbo._typing import FloatArray
 
-__all__ = ["alone", "array", "covariances", "descend", "inverse_softplus", "require", "tensor"]
+__all__ = ["alone", "array", "covariances", "descend", "inverse_softplus", "pytorch", "require", "tensor"]
 
 DECAYS, EPSILON = (0.9, 0.999), 1e-8  # of Adam
 LOCK = threading.RLock()  # the number of threads is the process's
@@ -38,10 +38,15 @@ def require(method: str) -> None:
     import_optional("torch", extra="torch", purpose=f"the method {method!r}")
 
 
+def pytorch() -> ModuleType:
+    """PyTorch, for a surrogate that was made with it."""
+    return import_optional("torch", extra="torch", purpose="this surrogate")
+
+
 @contextmanager
 def alone() -> Iterator[ModuleType]:
     """PyTorch on one thread, recording gradients; both are put back in the end."""
-    torch = import_optional("torch", extra="torch", purpose="this surrogate")
+    torch = pytorch()
     with LOCK:
         threads = torch.get_num_threads()
         torch.set_num_threads(1)
@@ -54,7 +59,7 @@ def alone() -> Iterator[ModuleType]:
 
 def tensor(values: FloatArray, *, learned: bool = False) -> Any:
     """A tensor of its own with these values; learned ones record gradients."""
-    torch = import_optional("torch", extra="torch", purpose="this surrogate")
+    torch = pytorch()
     return torch.tensor(values, dtype=torch.float64, requires_grad=learned)
 
 
@@ -77,7 +82,7 @@ def inverse_softplus(values: FloatArray) -> FloatArray:
 
 def covariances(kernel: str, A: Any, B: Any, lengthscale: Any, variance: Any) -> Any:
     """Covariances (n, m) of tensors A (n, d), B (m, d), with the gradient that is right where points coincide."""
-    torch = import_optional("torch", extra="torch", purpose="this surrogate")
+    torch = pytorch()
     r = torch.cdist(A / lengthscale, B / lengthscale, compute_mode="donot_use_mm_for_euclid_dist")
     if kernel == "rbf":
         return variance * torch.exp(-0.5 * r * r)
@@ -94,7 +99,7 @@ def descend(loss: Callable[[], Any], parameters: list[Any], *, epochs: int, rate
     It stops where a factorization fails or the loss or its gradient is not finite, before the step that would follow.
     The steps are those of `torch.optim.Adam`, whose first one takes seconds to import what it then does not use.
     """
-    torch = import_optional("torch", extra="torch", purpose="this surrogate")
+    torch = pytorch()
     first = [torch.zeros_like(each) for each in parameters]
     second = [torch.zeros_like(each) for each in parameters]
     for epoch in range(epochs):

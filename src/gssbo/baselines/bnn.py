@@ -36,7 +36,6 @@ from typing import Any
 
 import numpy as np
 
-from gssbo._optional import import_optional
 from gssbo._typing import ArrayLike, FloatArray
 from gssbo._validation import check_integer
 from gssbo.baselines._torch import alone, array, descend, inverse_softplus, require, tensor
@@ -184,8 +183,7 @@ class BayesianNetwork(NetworkSurrogate):
         return covariance
 
     def _moments(self, points: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        torch = import_optional("torch", extra="torch", purpose="this surrogate")
-        with alone(), torch.no_grad():
+        with alone() as torch, torch.no_grad():
             mu, sigma, draws = ([tensor(each) for each in values] for values in (self.mu_, self.sigma_, self.draws_))
             h, mean, variance = moments(mu, sigma, draws, tensor(points))
             return array(h), array(mean), array(variance)

@@ -32,10 +32,9 @@ from typing import Any
 
 import numpy as np
 
-from gssbo._optional import import_optional
 from gssbo._typing import FloatArray
 from gssbo._validation import check_choice, check_integer
-from gssbo.baselines._torch import alone, array, covariances, descend, require, tensor
+from gssbo.baselines._torch import alone, array, covariances, descend, pytorch, require, tensor
 from gssbo.baselines.network import NetworkSurrogate, hidden_layer, initial_layers
 from gssbo.fantasy import fantasize
 from gssbo.gp import GaussianProcess
@@ -64,7 +63,7 @@ def output(layers: list[Any], X: Any) -> Any:
 
 def log_likelihood(kernel: str, layers: list[Any], theta: Any, X: Any, z: Any, known: Any) -> Any:
     """Log marginal likelihood of responses z (n,), all of them tensors."""
-    torch = import_optional("torch", extra="torch", purpose="this surrogate")
+    torch = pytorch()
     f, parameters = output(layers, X), theta.exp()
     K = covariances(kernel, f, f, parameters[:-2], parameters[-2]) + torch.diag(parameters[-1] + known)
     C = torch.linalg.cholesky(K)

@@ -37,10 +37,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from gssbo._core import _linalg
-from gssbo._optional import import_optional
 from gssbo._typing import FloatArray, IndexArray
 from gssbo._validation import check_integer, check_real
-from gssbo.baselines._torch import alone, array, covariances, descend, inverse_softplus, require, tensor
+from gssbo.baselines._torch import alone, array, covariances, descend, inverse_softplus, pytorch, require, tensor
 from gssbo.baselines.imagined import Imagined
 from gssbo.factor import Factor, product
 from gssbo.fantasy import fantasize
@@ -221,7 +220,7 @@ def _factor(kernel: Kernel, Z: FloatArray) -> FloatArray:
 
 def bound(kernel: str, values: Values, X: Any, z: Any) -> Any:
     """The bound for inputs X (n, d) and responses z (n,); tensors, as are the noise variances (n,) or one for all."""
-    torch = import_optional("torch", extra="torch", purpose="this surrogate")
+    torch = pytorch()
     Z, a, L, lengthscale, variance, noise = values
     m, n = len(Z), len(X)
     C = torch.linalg.cholesky(covariances(kernel, Z, Z, lengthscale, variance) + JITTER * tensor(np.eye(m)))

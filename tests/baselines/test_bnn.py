@@ -15,13 +15,7 @@ from gssbo.problems import get_problem
 
 torch = pytest.importorskip("torch")
 
-
-@pytest.fixture(scope="module", autouse=True)
-def single_thread():
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
+pytestmark = pytest.mark.usefixtures("one_torch_thread")
 
 
 def tensors(values, learned=False):
@@ -179,23 +173,13 @@ def test_the_rule_chooses_by_the_features():
     np.testing.assert_array_equal(optimizer.retained, np.sort(expected))
 
 
-def test_nothing_global_is_touched_or_matters_and_all_state_is_arrays():
+def test_nothing_global_is_touched_or_matters_and_all_state_is_arrays(other_torch_settings):
     _, _, _, X, z, rng = setting(40)
     points = rng.random((30, 3))
     model = BayesianNetwork(epochs=5, rng=0).fit(X, z)
-    threads, dtype = torch.get_num_threads(), torch.get_default_dtype()
-    try:
-        torch.set_num_threads(2)
-        torch.set_default_dtype(torch.float64)
-        torch.manual_seed(1)
-        state = torch.get_rng_state()
+    with other_torch_settings():
         again = BayesianNetwork(epochs=5, rng=0).fit(X, z)
         np.testing.assert_array_equal(again.posterior(points), model.posterior(points))
-        assert (torch.get_num_threads(), torch.get_default_dtype()) == (2, torch.float64)
-        assert torch.equal(torch.get_rng_state(), state)
-    finally:
-        torch.set_num_threads(threads)
-        torch.set_default_dtype(dtype)
     for values in (model.mu_, model.sigma_, model.draws_):
         assert all(isinstance(each, np.ndarray) for each in values)
     twin = pickle.loads(pickle.dumps(model))

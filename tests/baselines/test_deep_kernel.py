@@ -16,13 +16,7 @@ from gssbo.problems import get_problem
 
 torch = pytest.importorskip("torch")
 
-
-@pytest.fixture(scope="module", autouse=True)
-def single_thread():
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
+pytestmark = pytest.mark.usefixtures("one_torch_thread")
 
 
 def tensor(values, learned=False):
@@ -153,23 +147,13 @@ def test_pending_points_are_observed_at_their_mean():
     assert imagined.process_ is not model.process_
 
 
-def test_nothing_global_is_touched_or_matters_and_all_state_is_arrays():
+def test_nothing_global_is_touched_or_matters_and_all_state_is_arrays(other_torch_settings):
     _, _, X, y, rng = setting(40)
     points = rng.random((30, 3))
     model = DeepKernelProcess(epochs=5, rng=0).fit(X, y)
-    threads, dtype = torch.get_num_threads(), torch.get_default_dtype()
-    try:
-        torch.set_num_threads(2)
-        torch.set_default_dtype(torch.float64)
-        torch.manual_seed(1)
-        state = torch.get_rng_state()
+    with other_torch_settings():
         again = DeepKernelProcess(epochs=5, rng=0).fit(X, y)
         np.testing.assert_array_equal(again.posterior(points), model.posterior(points))
-        assert (torch.get_num_threads(), torch.get_default_dtype()) == (2, torch.float64)
-        assert torch.equal(torch.get_rng_state(), state)
-    finally:
-        torch.set_num_threads(threads)
-        torch.set_default_dtype(dtype)
     assert all(isinstance(each, np.ndarray) for each in model.layers_)
     assert not any(isinstance(each, torch.Tensor) for each in vars(model).values())
     twin = pickle.loads(pickle.dumps(model))

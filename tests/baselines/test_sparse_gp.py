@@ -15,15 +15,9 @@ from gssbo.kernels import Kernel
 torch = pytest.importorskip("torch")
 gpytorch = pytest.importorskip("gpytorch")
 
+pytestmark = pytest.mark.usefixtures("one_torch_thread")
+
 KERNELS = ["matern52", "matern32", "rbf"]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def single_thread():
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 def setting(n=40, d=3, seed=0):
@@ -324,24 +318,13 @@ def test_failed_evaluations_are_taken_for_bad_ones():
     assert np.isfinite(model.posterior(X)).all()
 
 
-def test_nothing_global_is_touched_or_matters():
+def test_nothing_global_is_touched_or_matters(other_torch_settings):
     X, y, _, rng = setting()
     points = rng.random((30, 3))
     plain = SparseProcess(epochs=5, rng=0).fit(X, y).predict(points, return_std=True)
-    threads, dtype = torch.get_num_threads(), torch.get_default_dtype()
-    try:
-        torch.set_num_threads(2)
-        torch.set_default_dtype(torch.float64)
-        torch.manual_seed(1)
-        state = torch.get_rng_state()
-        with torch.no_grad():
-            again = SparseProcess(epochs=5, rng=0, threads=2).fit(X, y).predict(points, return_std=True)
-            assert not torch.is_grad_enabled()
-        assert (torch.get_num_threads(), torch.get_default_dtype()) == (2, torch.float64)
-        assert torch.equal(torch.get_rng_state(), state)
-    finally:
-        torch.set_num_threads(threads)
-        torch.set_default_dtype(dtype)
+    with other_torch_settings(), torch.no_grad():
+        again = SparseProcess(epochs=5, rng=0, threads=2).fit(X, y).predict(points, return_std=True)
+        assert not torch.is_grad_enabled()
     np.testing.assert_array_equal(again, plain)
 
 

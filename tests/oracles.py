@@ -13,6 +13,19 @@ SKLEARN = {
     "rbf": lambda scales: RBF(scales),
 }
 KERNELS = sorted(SKLEARN)
+# Case B22: log h(t), h(t) = phi(t) + t Phi(t), and its slope, to high precision.
+LOG_H = {
+    3: 1.0987396653277,
+    0: -0.9189385332047,
+    -1: -2.4851210257126,
+    -5: -16.744301162661,
+    -10: -55.553122036122,
+    -20: -206.91783850943,
+    -37: -692.64296016327,
+    -40: -808.29856835662,
+    -100: -5010.1295788002,
+}
+LOG_H_SLOPES = {-10: 10.194383033413, -40: 40.049906657649}
 RULES = ["vector", "scalar", "random", "kmeans++", "maxmin", "residual", "variance", "residual-ratio", "topk-random"]
 
 

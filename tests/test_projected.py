@@ -9,13 +9,7 @@ from gssbo.fantasy import fantasize
 from gssbo.joint import draw
 from gssbo.kernels import Kernel
 from gssbo.projected import ProjectedProcess
-
-
-def setting(n=60, d=3, seed=0):
-    rng = np.random.default_rng([n, d, seed])
-    theta = np.log([*rng.uniform(0.3, 1.0, d) * np.sqrt(d), rng.uniform(0.5, 2.0), 10 ** rng.uniform(-3, -1)])
-    X = rng.random((n, d))
-    return X, np.sin(4 * X).sum(axis=1) + 0.1 * rng.standard_normal(n), theta, rng
+from tests.gaussian_processes import setting
 
 
 def process(theta, basis, kernel="matern52", **options):
@@ -27,7 +21,7 @@ def process(theta, basis, kernel="matern52", **options):
 @pytest.mark.parametrize("known", [False, True])
 def test_the_posterior_is_the_dense_formula(kernel, known):
     """Mean and variance with Q = K_.Z K_ZZ^-1 K_Z. in the place of k, and k - Q added to the variance."""
-    X, z, theta, rng = setting()
+    X, z, theta, rng = setting(60, 3)
     Z, points = X[rng.permutation(60)[:20]], np.vstack([rng.random((40, 3)), X[:3]])
     extra = rng.choice([0.0, 0.3, 4.0], 60) if known else np.zeros(60)
 
@@ -46,7 +40,7 @@ def test_the_posterior_is_the_dense_formula(kernel, known):
 
 def test_what_the_basis_does_not_span_may_be_noise():
     """As in FITC: an observation is as noisy as the variance that the basis leaves it."""
-    X, z, theta, rng = setting()
+    X, z, theta, rng = setting(60, 3)
     known, points = rng.choice([0.0, 0.3], 60), rng.random((40, 3))
     told, reckoned = process(theta, X[:20]), process(theta, X[:20])
     told.observe(X, z, known, rest_is_noise=True)
@@ -59,7 +53,7 @@ def test_what_the_basis_does_not_span_may_be_noise():
 
 
 def test_the_covariance_is_what_draws_have():
-    X, z, theta, rng = setting()
+    X, z, theta, rng = setting(60, 3)
     points = np.vstack([rng.random((6, 3)), X[:2]])
     model = process(theta, X[:20])
     model.observe(X, z)
@@ -77,7 +71,7 @@ def test_the_covariance_is_what_draws_have():
 
 
 def test_with_all_in_the_basis_it_is_the_exact_process():
-    X, z, theta, rng = setting()
+    X, z, theta, rng = setting(60, 3)
     points = rng.random((50, 3))
     model = process(theta, X)
     model.observe(X, z)
@@ -86,14 +80,14 @@ def test_with_all_in_the_basis_it_is_the_exact_process():
 
 
 def test_before_anything_is_observed_it_is_the_prior():
-    X, _, theta, rng = setting()
+    X, _, theta, rng = setting(60, 3)
     mean, std = process(theta, X[:20]).posterior(rng.random((5, 3)))
     np.testing.assert_array_equal(mean, 0.0)
     np.testing.assert_allclose(std**2, np.exp(theta[-2]), rtol=1e-9)
 
 
 def test_observations_may_come_in_parts(monkeypatch):
-    X, z, theta, rng = setting(90)
+    X, z, theta, rng = setting(90, 3)
     points = rng.random((40, 3))
     at_once, in_parts, in_blocks = (process(theta, X[:25]) for _ in range(3))
     at_once.observe(X, z)
@@ -107,7 +101,7 @@ def test_observations_may_come_in_parts(monkeypatch):
 
 
 def test_repeated_points_and_no_noise_are_survived():
-    X, z, theta, rng = setting()
+    X, z, theta, rng = setting(60, 3)
     basis = np.vstack([X[:20], X[:20]])
     scales, variance, _ = ref.unpack(theta)
     model = ProjectedProcess(Kernel("rbf", 10.0 * scales, variance), 0.0, basis)
@@ -118,7 +112,7 @@ def test_repeated_points_and_no_noise_are_survived():
 
 
 def test_a_prediction_depends_neither_on_threads_nor_on_its_company():
-    X, z, theta, rng = setting()
+    X, z, theta, rng = setting(60, 3)
     points = rng.random((1500, 3))
     alone, shared = process(theta, X[:30]), process(theta, X[:30], threads=3)
     alone.observe(X, z)
@@ -129,7 +123,7 @@ def test_a_prediction_depends_neither_on_threads_nor_on_its_company():
 
 
 def test_pending_points_leave_the_mean_and_shrink_the_deviation():
-    X, z, theta, rng = setting()
+    X, z, theta, rng = setting(60, 3)
     points, query = rng.random((4, 3)), rng.random((50, 3))
     model = process(theta, X[:20])
     model.observe(X, z)
@@ -143,5 +137,5 @@ def test_pending_points_leave_the_mean_and_shrink_the_deviation():
 
 
 def test_it_says_what_it_is():
-    X, _, theta, _ = setting()
+    X, _, theta, _ = setting(60, 3)
     assert repr(process(theta, X[:20])) == "ProjectedProcess('matern52', m=20)"

@@ -7,13 +7,7 @@ from gssbo import GaussianProcess
 from gssbo import reference as ref
 from gssbo.baselines.lr_first import NystromProcess, rank
 from gssbo.fantasy import fantasize
-
-
-def setting(n=60, d=3, seed=0):
-    rng = np.random.default_rng([n, d, seed])
-    theta = np.log([*rng.uniform(0.3, 1.0, d) * np.sqrt(d), rng.uniform(0.5, 2.0), 10 ** rng.uniform(-3, -1)])
-    X = rng.random((n, d))
-    return X, np.sin(4 * X).sum(axis=1) + 0.1 * rng.standard_normal(n), theta, rng
+from tests.gaussian_processes import setting
 
 
 def fixed(theta, kernel="matern52", **options):
@@ -26,7 +20,7 @@ def fixed(theta, kernel="matern52", **options):
 @pytest.mark.parametrize("m", [1, 9, 30])
 def test_the_posterior_is_the_dense_formula(kernel, m):
     """Mean and variance with Q = K_.m K_mm^-1 K_m. in the place of k, and k - Q added to the variance."""
-    X, y, theta, rng = setting()
+    X, y, theta, rng = setting(60, 3)
     points = np.vstack([rng.random((40, 3)), X[:3], X[-3:]])
 
     def k(A, B):
@@ -44,7 +38,7 @@ def test_the_posterior_is_the_dense_formula(kernel, m):
 
 
 def test_known_noise_of_single_observations():
-    X, y, theta, rng = setting()
+    X, y, theta, rng = setting(60, 3)
     known = rng.choice([0.0, 0.3, 4.0], 60)
     points = rng.random((40, 3))
 
@@ -60,7 +54,7 @@ def test_known_noise_of_single_observations():
 
 
 def test_it_is_the_exact_process_when_all_are_first():
-    X, y, theta, rng = setting()
+    X, y, theta, rng = setting(60, 3)
     points = rng.random((50, 3))
     mean, std = fixed(theta, size=60).fit(X, y).predict(points, return_std=True)
     expected_mean, expected_std = ref.posterior(X, y, points, theta)
@@ -70,7 +64,7 @@ def test_it_is_the_exact_process_when_all_are_first():
 
 def test_the_hyperparameters_are_those_of_an_exact_process_on_the_first():
     """On responses standardised over all."""
-    X, y, _, _ = setting()
+    X, y, _, _ = setting(60, 3)
     options = {"lengthscale": 0.8, "lengthscale_bounds": (1e-2, 1e2), "n_restarts": 0}
     ours = NystromProcess(size=25, **options).fit(X, y)
     exact = GaussianProcess(normalize_y=False, **options).fit(X[:25], ref.standardise(y)[0][:25])
@@ -84,12 +78,12 @@ def test_the_rank_is_the_papers():
         t = max(n - 20 + 1, 0)
         assert rank(n, 20) == max(9, min(100, t // 10 + 9, n // 2))
     assert [rank(n, 20) for n in (1, 5, 9, 10)] == [1, 5, 9, 9]
-    assert NystromProcess().fit(*setting(100)[:2]).n_inducing_ == 17
-    assert NystromProcess(n_init=50).fit(*setting(100)[:2]).n_inducing_ == 14
+    assert NystromProcess().fit(*setting(100, 3)[:2]).n_inducing_ == 17
+    assert NystromProcess(n_init=50).fit(*setting(100, 3)[:2]).n_inducing_ == 14
 
 
 def test_duplicates_among_the_first_get_a_jitter():
-    X, y, theta, _ = setting()
+    X, y, theta, _ = setting(60, 3)
     X[1], y[1] = X[0], y[0]
     model = fixed(theta, size=10).fit(X, y)
     assert model.fit_info_["jitter"] > 0.0
@@ -100,7 +94,7 @@ def test_duplicates_among_the_first_get_a_jitter():
 
 
 def test_a_prediction_depends_neither_on_threads_nor_on_its_company():
-    X, y, theta, rng = setting()
+    X, y, theta, rng = setting(60, 3)
     points = rng.random((1500, 3))
     model = fixed(theta).fit(X, y)
     together = model.posterior(points)
@@ -112,7 +106,7 @@ def test_a_prediction_depends_neither_on_threads_nor_on_its_company():
 
 def test_pending_points_leave_the_mean_and_shrink_the_deviation():
     """As the model refitted with them, at their means, among what is not first."""
-    X, y, theta, rng = setting()
+    X, y, theta, rng = setting(60, 3)
     points, query = rng.random((4, 3)), rng.random((50, 3))
     model = fixed(theta, size=20).fit(X, y)
     imagined = fantasize(model, points)

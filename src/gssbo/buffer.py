@@ -33,8 +33,8 @@ class Buffer:
     Parameters
     ----------
     size : int or "dynamic"
-        M, or the runtime-triggered rule: the first time an iteration takes longer than `factor` times the mean of the
-        first five, M becomes the number of observations held and stays.
+        M, or the runtime-triggered rule: the first time the median of three iterations exceeds `factor` times the mean
+        of the first five, M becomes the number of observations held and stays.
     factor : float
         Z.
     n_init : int

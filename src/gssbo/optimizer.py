@@ -143,12 +143,13 @@ class Optimizer(Resumable):
         any acquisition but "thompson".
     refresh : {"auto", "recompute", "cached"}
         Embeddings from a Cholesky factorization each time, or from a cache updated in O(n^2) an observation while the
-        hyperparameters stand; "auto" caches when `refit` is not 1.
+        hyperparameters stand; "auto" caches where they are not fitted for every suggestion.
     acquisition : {"ucb", "ei", "log_ei", "pi", "thompson"}
     acquisition_options : dict, optional
         Keyword arguments of the acquisition class.
     n_candidates : int, optional
-        Uniform candidates a suggestion is chosen from; default 10,000 for d <= 10, 5,000 for d <= 50, else 2,000.
+        Uniform candidates a suggestion is chosen from; default 10,000 for d <= 10, 5,000 for d <= 50, else 2,000, where
+        each of three categories or more counts for one in d.
     surrogate : GaussianProcess or another Surrogate, optional
         A template: kernel, bounds, restarts, or fixed hyperparameters (`fit_hyperparameters=False`), with lengthscales
         in units of the sides of the model's cube (see `gssbo.space.parameter`). It is copied.

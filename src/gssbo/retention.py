@@ -43,7 +43,7 @@ class Retention:
         Embeddings from a Cholesky factorization each time, or from a cache updated in O(n^2) an observation while the
         hyperparameters stand; "auto" caches when they stand from one selection to the next.
     rng : numpy.random.Generator
-        Used by the random rule and by k-means++.
+        Used by the rules that draw, `gssbo.selection.rules.DRAWING`.
     timings : Timings
         Charged with the parts "embed" and "select".
 

@@ -175,7 +175,7 @@ def trust(
     candidates : array of shape (m, d), optional
         Where gaps are sought beside the pool; default: 2,048 Sobol points in the box around the pool.
     rng : None, int or numpy.random.Generator
-        Source of the random rule and of k-means++.
+        Source of the rules that draw.
 
     Returns
     -------

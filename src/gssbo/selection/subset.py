@@ -74,7 +74,7 @@ def select_subset(
     forced : array of int
         Members kept in any case, fewer than `size`.
     rng : None, int or numpy.random.Generator
-        Source of the random rule and of k-means++.
+        Source of the rules that draw.
 
     Returns
     -------

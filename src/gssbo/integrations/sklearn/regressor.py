@@ -49,7 +49,8 @@ class GaussianProcessRegressor(base.RegressorMixin, base.BaseEstimator):  # type
     posterior : {"projected", "exact"}
         Whether all observations are learnt from, or those that are retained alone.
     random_state : None, int, RandomState or Generator
-        Source of the restarts and of the random subset; of the draws of `sample_y` too if that is not given its own.
+        Source of the restarts, of the random subset and of the rules that draw; of the draws of `sample_y` too if that
+        is not given its own.
 
     Attributes
     ----------

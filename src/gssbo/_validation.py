@@ -87,7 +87,7 @@ def check_matrix(name: str, value: Any, *, columns: int | None = None) -> FloatA
         raise ValueError(f"{name} must not be empty, got shape {array.shape}")
     if columns is not None and array.shape[1] != columns:
         raise ValueError(f"{name} must have {columns} columns, got shape {array.shape}")
-    check_finite(name, array)
+    _check_finite(name, array)
     return array
 
 
@@ -99,7 +99,7 @@ def check_vector(name: str, value: Any, *, size: int | None = None, finite: bool
     if size is not None and array.shape[0] != size:
         raise ValueError(f"{name} must have {size} entries, got {array.shape[0]}")
     if finite:
-        check_finite(name, array)
+        _check_finite(name, array)
     return array
 
 
@@ -111,7 +111,7 @@ def check_noise_std(value: Any, *, size: int) -> FloatArray:
     return array
 
 
-def check_finite(name: str, array: FloatArray) -> None:
+def _check_finite(name: str, array: FloatArray) -> None:
     """Raise a ValueError that points at the first entry that is NaN or infinite."""
     if not np.isfinite(array).all():
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])

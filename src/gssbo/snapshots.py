@@ -24,7 +24,7 @@ from gssbo.journal.graph import decode, encode
 from gssbo.proposals import Proposals
 from gssbo.strategy import Strategy
 
-__all__ = ["Snapshots"]
+__all__ = ["Snapshots", "build"]
 
 LEAST, SHARE = 500, 0.25  # suggestions since the last, and their share of those before
 LEAST_AT_END = 100

@@ -26,7 +26,7 @@ from gssbo.kernels import Kernel
 from gssbo.selection.rules import RULES
 from gssbo.selection.subset import select
 
-__all__ = ["Growth", "growth_order"]
+__all__ = ["Growth", "growth", "growth_order"]
 
 
 class Growth(NamedTuple):

@@ -20,7 +20,7 @@ from gssbo.map_gp import Improvement
 from gssbo.space import Space
 from gssbo.space.parameter import Discrete
 
-__all__ = ["Lattice"]
+__all__ = ["Lattice", "unknown"]
 
 FEW = 12  # values of a parameter that are chosen among; more are steps on a scale
 CHANGES = np.array([0.0, 1.0, 2.0, 4.0])  # choices that a candidate makes anew, on average

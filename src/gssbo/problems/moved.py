@@ -33,7 +33,7 @@ from ._dimension import fixed_dimension
 from .functions import hartmann_problem
 from .problem import FloatArray, Problem
 
-__all__ = ["HARTMANN_NOISE", "MARGIN", "noisy", "noisy_hartmann_problem", "rotated", "shifted"]
+__all__ = ["HARTMANN_NOISE", "MARGIN", "noisy", "noisy_hartmann_problem", "random_rotation", "rotated", "shifted"]
 
 MARGIN = 0.1
 """A shifted optimum keeps this fraction of each side away from the faces of the box."""

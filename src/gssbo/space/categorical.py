@@ -63,9 +63,9 @@ class Categorical(Discrete):
         if not values:
             raise ValueError(f"values must not be empty, got {given!r}")
         for i, value in enumerate(values):
-            if not same(value, value):
+            if not _same(value, value):
                 raise ValueError(f"values must be equal to themselves, got {value!r}")
-            if any(same(value, other) for other in values[:i]):
+            if any(_same(value, other) for other in values[:i]):
                 raise ValueError(f"values must be distinct, got {value!r} twice")
         set_all(self, values=values)
 
@@ -90,7 +90,7 @@ class Categorical(Discrete):
 
     def _code(self, where: int, value: Any) -> int:
         for code, known in enumerate(self.values):
-            if same(value, known):
+            if _same(value, known):
                 return code
         raise Misfit(where, value, "be one of the values")
 
@@ -148,7 +148,7 @@ def _float(value: Any) -> float:
         return sys.float_info.max if value > 0 else -sys.float_info.max
 
 
-def same(one: Any, other: Any) -> bool:
+def _same(one: Any, other: Any) -> bool:
     """Whether two categories are equal, whatever their types do when compared."""
     try:
         return bool(one == other)

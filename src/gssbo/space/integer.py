@@ -83,7 +83,7 @@ class Integer(Discrete):
         if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
             column = values
         else:
-            column = np.array([whole(i, value) for i, value in enumerate(values)], dtype=object)
+            column = np.array([_whole(i, value) for i, value in enumerate(values)], dtype=object)
         refuse(values, (column < self.low) | (column > self.high), "lie within bounds")
         stored: Column = column.astype(np.int64)
         refuse(values, (stored - self.low) % self.step != 0, "lie on the steps")
@@ -128,7 +128,7 @@ def _unfloated(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def whole(where: int, value: Any) -> int:
+def _whole(where: int, value: Any) -> int:
     """Return a user value as an int, exactly, whatever type of number it is; or raise a `Misfit`."""
     value = builtin(value)
     if isinstance(value, int) and not isinstance(value, bool):

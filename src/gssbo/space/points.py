@@ -38,9 +38,9 @@ def read_columns(
         if len(set(keys)) < len(keys):
             raise ValueError(f"{name} must have each column once, got {keys}")
         table = {key: list(value[key]) for key in keys}
-        return by_name(name, table, d, names), False
+        return _by_name(name, table, d, names), False
     if isinstance(value, Mapping):
-        row = by_name(name, value, d, names)
+        row = _by_name(name, value, d, names)
         if not is_point(row) and all(_is_column(item) for item in row):
             columns = [list(item) for item in row]
             if len({len(column) for column in columns}) > 1:
@@ -48,19 +48,19 @@ def read_columns(
             return columns, False
         return [[item] for item in row], True
     if isinstance(value, np.ndarray) and value.ndim == 2:
-        return list(value.T) if value.shape[1] == d else wrong(name, value.shape[1], d), False
+        return list(value.T) if value.shape[1] == d else _wrong(name, value.shape[1], d), False
     if isinstance(value, str | bytes) or not isinstance(value, Sequence | np.ndarray):
-        return ([[value]] if d == 1 else wrong(name, 1, d)), True
+        return ([[value]] if d == 1 else _wrong(name, 1, d)), True
     items = list(value) if not (isinstance(value, np.ndarray) and value.ndim == 0) else [value.item()]
     if len(items) == d and is_point(items):
         return [[item] for item in items], True
     items = [_unwrapped(item, names) for item in items]
     if items and all(isinstance(item, Mapping) for item in items):
-        return [list(column) for column in zip(*(by_name(name, item, d, names) for item in items), strict=True)], False
+        return [list(column) for column in zip(*(_by_name(name, item, d, names) for item in items), strict=True)], False
     lists = all((isinstance(item, tuple) or _is_column(item)) and len(item) == d for item in items)
     if items and lists:
         return [list(column) for column in zip(*items, strict=True)], False
-    return [[item] for item in items] if len(items) == d else wrong(name, len(items), d), True
+    return [[item] for item in items] if len(items) == d else _wrong(name, len(items), d), True
 
 
 def _unwrapped(item: Any, names: tuple[str, ...] | None) -> Any:
@@ -93,7 +93,7 @@ def _is_column(item: Any) -> bool:
     return isinstance(item, list) or (isinstance(item, np.ndarray) and item.ndim > 0) or hasattr(item, "iloc")
 
 
-def by_name(name: str, point: Mapping[Any, Any], d: int, names: tuple[str, ...] | None) -> list[Any]:
+def _by_name(name: str, point: Mapping[Any, Any], d: int, names: tuple[str, ...] | None) -> list[Any]:
     """The values of a dict in the order of the parameters."""
     if names is None:
         raise ValueError(f"{name} must be a list of {d} values, one a parameter (they have no names), got {point!r}")
@@ -109,6 +109,6 @@ def by_name(name: str, point: Mapping[Any, Any], d: int, names: tuple[str, ...] 
     return [point[key] for key in names]
 
 
-def wrong(name: str, found: int, d: int) -> Any:
+def _wrong(name: str, found: int, d: int) -> Any:
     """Raise the error of a point of another length."""
     raise ValueError(f"{name} must have {d} values, one a parameter, or be a list of such points, got {found}")

@@ -97,7 +97,7 @@ class Real(Parameter):
 
     def store(self, values: Sequence[Any] | Column) -> Column:
         """Stored column (n,) of n user values; a ValueError says which is not one of this parameter's."""
-        column = real_column(values)
+        column = _real_column(values)
         slack = ROUNDING * (self.high - self.low)
         low, high = self.low - slack, self.high + slack
         if self.log:  # a side is measured in the logarithm here
@@ -170,7 +170,7 @@ class Stepped(Discrete):
 
     def store(self, values: Sequence[Any] | Column) -> Column:
         """The nearest value of the grid, which must be near."""
-        column = real_column(values)
+        column = _real_column(values)
         slack = ROUNDING * self.step
         refuse(values, (column < self.low - slack) | (column > self.high + slack), "lie within bounds")
         stored = self._values[self.codes(column)]
@@ -188,7 +188,7 @@ class Stepped(Discrete):
         return self._values[codes]
 
 
-def real_column(values: Sequence[Any] | Column) -> FloatArray:
+def _real_column(values: Sequence[Any] | Column) -> FloatArray:
     """Float column of user values, or a `Misfit` at the first that is no finite real number."""
     if isinstance(values, np.ndarray) and values.dtype.kind in "fiu":
         column = values.astype(np.float64)

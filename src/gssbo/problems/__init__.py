@@ -37,14 +37,20 @@ from types import MappingProxyType
 
 import numpy as np
 
-from .diabetes import diabetes_problem
-from .functions import eggholder_problem, hartmann_problem, levy_problem, powell_problem, rastrigin_problem
-from .lowdim import branin_problem, shekel_problem
-from .moved import noisy, noisy_hartmann_problem, rotated, shifted
-from .multimodal import ackley_problem, griewank_problem, michalewicz_problem, styblinski_tang_problem
-from .pendulums import pendulums_problem
-from .problem import Normalizer, Problem
-from .valleys import (
+from gssbo.problems.diabetes import diabetes_problem
+from gssbo.problems.functions import (
+    eggholder_problem,
+    hartmann_problem,
+    levy_problem,
+    powell_problem,
+    rastrigin_problem,
+)
+from gssbo.problems.lowdim import branin_problem, shekel_problem
+from gssbo.problems.moved import noisy, noisy_hartmann_problem, rotated, shifted
+from gssbo.problems.multimodal import ackley_problem, griewank_problem, michalewicz_problem, styblinski_tang_problem
+from gssbo.problems.pendulums import pendulums_problem
+from gssbo.problems.problem import Normalizer, Problem
+from gssbo.problems.valleys import (
     bent_cigar_problem,
     discus_problem,
     ellipsoid_problem,

@@ -6,7 +6,7 @@ import operator
 
 import numpy as np
 
-from .problem import FloatArray
+from gssbo._typing import FloatArray
 
 __all__ = ["cube", "fixed_dimension", "free_dimension"]
 

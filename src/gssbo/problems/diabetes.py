@@ -32,9 +32,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._dimension import fixed_dimension
-from .mlp import draw_weights, predict_labels, train
-from .problem import FloatArray, Normalizer, Problem
+from gssbo._typing import FloatArray
+from gssbo.problems._dimension import fixed_dimension
+from gssbo.problems.mlp import draw_weights, predict_labels, train
+from gssbo.problems.problem import Normalizer, Problem
 
 __all__ = ["N_EPOCHS", "DiabetesSplit", "diabetes_problem", "diabetes_split", "load_pima", "validation_error"]
 

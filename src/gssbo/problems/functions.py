@@ -22,8 +22,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ._dimension import cube, fixed_dimension, free_dimension
-from .problem import LIBRARY, FloatArray, Problem
+from gssbo._typing import FloatArray
+from gssbo.problems._dimension import cube, fixed_dimension, free_dimension
+from gssbo.problems.problem import LIBRARY, Problem
 
 __all__ = [
     "eggholder",

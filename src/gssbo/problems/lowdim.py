@@ -19,8 +19,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ._dimension import cube, fixed_dimension
-from .problem import LIBRARY, FloatArray, Problem
+from gssbo._typing import FloatArray
+from gssbo.problems._dimension import cube, fixed_dimension
+from gssbo.problems.problem import LIBRARY, Problem
 
 __all__ = ["branin", "branin_problem", "shekel", "shekel_problem"]
 

@@ -26,7 +26,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from .problem import FloatArray
+from gssbo._typing import FloatArray
 
 __all__ = ["ALPHA", "EPS", "draw_weights", "predict_labels", "train", "unpack"]
 

@@ -27,11 +27,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from gssbo._typing import FloatArray
 from gssbo._validation import check_integer, check_real
-
-from ._dimension import fixed_dimension
-from .functions import hartmann_problem
-from .problem import FloatArray, Problem
+from gssbo.problems._dimension import fixed_dimension
+from gssbo.problems.functions import hartmann_problem
+from gssbo.problems.problem import Problem
 
 __all__ = ["HARTMANN_NOISE", "MARGIN", "noisy", "noisy_hartmann_problem", "random_rotation", "rotated", "shifted"]
 

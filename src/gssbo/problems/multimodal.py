@@ -21,8 +21,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize_scalar
 
-from ._dimension import cube, free_dimension
-from .problem import LIBRARY, FloatArray, Problem
+from gssbo._typing import FloatArray
+from gssbo.problems._dimension import cube, free_dimension
+from gssbo.problems.problem import LIBRARY, Problem
 
 __all__ = [
     "ackley",

@@ -40,8 +40,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import expm, solve_discrete_are
 
-from ._dimension import fixed_dimension
-from .problem import FloatArray, Normalizer, Problem
+from gssbo._typing import FloatArray
+from gssbo.problems._dimension import fixed_dimension
+from gssbo.problems.problem import Normalizer, Problem
 
 __all__ = ["Plant", "pendulums", "pendulums_problem", "plant"]
 

@@ -23,10 +23,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gssbo._arithmetic import all_in_own_arithmetic
+from gssbo._typing import FloatArray
 
-__all__ = ["LIBRARY", "FloatArray", "Normalizer", "Problem"]
-
-FloatArray = npt.NDArray[np.float64]
+__all__ = ["LIBRARY", "Normalizer", "Problem"]
 
 LIBRARY = "Surjanovic and Bingham, Virtual Library of Simulation Experiments"
 """The source that most closed-form problems share."""

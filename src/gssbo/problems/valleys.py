@@ -25,8 +25,9 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from ._dimension import cube, free_dimension
-from .problem import LIBRARY, FloatArray, Problem
+from gssbo._typing import FloatArray
+from gssbo.problems._dimension import cube, free_dimension
+from gssbo.problems.problem import LIBRARY, Problem
 
 __all__ = [
     "CONDITION",

@@ -15,6 +15,7 @@ from importlib.metadata import version
 
 from gssbo.cli import ask, export, info, listings, record, run, tell, tune
 from gssbo.cli.arguments import joined
+from gssbo.cli.errors import FAILED, INTERRUPTED
 
 __all__ = ["main"]
 
@@ -35,8 +36,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except KeyboardInterrupt:
-        return 130
+        return INTERRUPTED
     except BrokenPipeError:
         # Whoever read the output has gone (`| head`); what is still buffered must not raise again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        return FAILED

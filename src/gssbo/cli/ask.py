@@ -12,20 +12,18 @@ from typing import Any
 
 from gssbo.cli.arguments import natural, positive
 from gssbo.cli.begin import add_run_options, in_flags, open_run, options_of, space_of_run
-from gssbo.cli.errors import add_skip_damaged, fail, journal_warnings
+from gssbo.cli.errors import FAILED, add_skip_damaged, fail, journal_warnings
 from gssbo.cli.table import own_columns
 from gssbo.cli.text import labels, named, plain, written
-from gssbo.cli.turns import add_wait, in_turn
+from gssbo.cli.turns import add_wait, continued, in_turn
 from gssbo.exceptions import MissingDependencyError, OtherOption, SpaceExhausted
 from gssbo.journal.record import read_header
 from gssbo.ledger import Ledger
 from gssbo.optimizer import Optimizer
 from gssbo.pending import Suggestion
-from gssbo.recorded import continue_ledger, read_ledger
+from gssbo.recorded import read_ledger
 
 __all__ = ["add_commands"]
-
-NOTHING_LEFT = 1
 
 
 def add_commands(commands: Any) -> None:
@@ -76,7 +74,7 @@ def _ask(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
         fail(parser, error)
     except SpaceExhausted as error:
         sys.stderr.write(f"{parser.prog}: error: {error}\n")
-        return NOTHING_LEFT
+        return FAILED  # there is nothing left
     if not options.pending and len(suggestions) < options.n:
         sys.stderr.write(
             f"{parser.prog}: note: nothing more is left to suggest than {len(suggestions)} of {options.n}\n"
@@ -125,9 +123,7 @@ def _forget(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int
     if bool(options.ids) == options.all:
         parser.error("either numbers of pending suggestions must be given, or --all")
     try:
-        with journal_warnings(parser):
-            continued = in_turn(options, lambda: continue_ledger(options.journal, skip_damaged=options.skip_damaged))
-        with continued as ledger:
+        with continued(parser, options) as ledger:
             pending = [suggestion.id for suggestion in ledger.pending]
             chosen = pending if options.all else list(dict.fromkeys(options.ids))
             if unknown := [number for number in chosen if number not in pending]:

@@ -18,9 +18,17 @@ from typing import Any, NoReturn
 from gssbo.exceptions import JournalWarning
 from gssbo.journal.journal import SKIPPING
 
-__all__ = ["WRONG", "add_skip_damaged", "fail", "journal_warnings", "note_unread", "output_may_be_lost"]
+__all__ = [
+    "FAILED",
+    "INTERRUPTED",
+    "add_skip_damaged",
+    "fail",
+    "journal_warnings",
+    "note_unread",
+    "output_may_be_lost",
+]
 
-WRONG = 2
+FAILED, WRONG, INTERRUPTED = 1, 2, 130  # exit codes, see `gssbo.cli`
 OPTION = "--skip-damaged"
 
 

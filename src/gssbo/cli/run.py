@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gssbo.cli.arguments import natural, positive, subset_size
-from gssbo.cli.errors import fail
+from gssbo.cli.errors import FAILED, INTERRUPTED, fail
 from gssbo.cli.listings import methods_table
 from gssbo.cli.loop import Run, start
 from gssbo.cli.report import VALUE_NAMES, report
@@ -23,8 +23,6 @@ from gssbo.problems import PROBLEMS
 from gssbo.progress import display_for, make_display
 
 __all__ = ["add_commands"]
-
-INTERRUPTED = 130
 
 
 def add_commands(commands: Any) -> None:
@@ -89,7 +87,7 @@ def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
         sys.stdout.write(f"{report(summary)}\n\n{_files(summary['files'])}\n")
     if unwritten is not None:
         sys.stderr.write(f"gssbo: error: could not write the report to {options.out}: {unwritten}\n")
-        return 1
+        return FAILED
     return INTERRUPTED if run.interrupted else 0
 
 

@@ -8,13 +8,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from gssbo.cli.errors import add_skip_damaged, fail, journal_warnings, note_unread
+from gssbo.cli.errors import add_skip_damaged, fail, note_unread
 from gssbo.cli.reading import read_points
 from gssbo.cli.table import read_table, tell_table
 from gssbo.cli.text import labels
-from gssbo.cli.turns import add_wait, in_turn
+from gssbo.cli.turns import add_wait, continued
 from gssbo.ledger import Ledger
-from gssbo.recorded import continue_ledger
 
 __all__ = ["add_commands"]
 
@@ -49,9 +48,7 @@ def add_commands(commands: Any) -> None:
 
 def _tell(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     try:
-        with journal_warnings(parser):
-            continued = in_turn(options, lambda: continue_ledger(options.journal, skip_damaged=options.skip_damaged))
-        with continued as ledger:
+        with continued(parser, options) as ledger:
             if options.table is None:
                 _tell_one(ledger, options)
             else:

@@ -17,7 +17,7 @@ from gssbo import _stops
 from gssbo._run import run
 from gssbo.cli.arguments import positive
 from gssbo.cli.begin import add_run_options, in_flags, open_run, space_of_run
-from gssbo.cli.errors import add_skip_damaged, fail, journal_warnings, output_may_be_lost
+from gssbo.cli.errors import FAILED, INTERRUPTED, add_skip_damaged, fail, journal_warnings, output_may_be_lost
 from gssbo.cli.guard import Guard
 from gssbo.cli.program import CannotStart, Program, ProgramFailed
 from gssbo.cli.signals import Endings
@@ -27,7 +27,6 @@ from gssbo.exceptions import MissingDependencyError, OtherOption
 __all__ = ["add_commands"]
 
 HOPELESS = 5  # evaluations that all fail at the start: the command is wrong, not unlucky
-INTERRUPTED, FAILED = 130, 1
 
 
 def add_commands(commands: Any) -> None:

@@ -8,9 +8,12 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from gssbo._validation import check_real
+from gssbo.cli.errors import journal_warnings
 from gssbo.exceptions import JournalInUse
+from gssbo.ledger import Ledger
+from gssbo.recorded import continue_ledger
 
-__all__ = ["add_wait", "in_turn"]
+__all__ = ["add_wait", "continued", "in_turn"]
 
 PAUSE = 0.1  # seconds between two attempts
 
@@ -41,3 +44,15 @@ def in_turn(options: argparse.Namespace, opens: Callable[[], Opened]) -> Opened:
             if left <= 0.0:
                 raise
             time.sleep(min(left, PAUSE))
+
+
+def continued(parser: argparse.ArgumentParser, options: argparse.Namespace) -> Ledger:
+    """The ledger of a command's journal, when its turn has come, to be told more.
+
+    Raises
+    ------
+    JournalError
+        If it cannot be.
+    """
+    with journal_warnings(parser):
+        return in_turn(options, lambda: continue_ledger(options.journal, skip_damaged=options.skip_damaged))

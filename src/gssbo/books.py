@@ -37,7 +37,7 @@ class Books:
     """
 
     def __init__(self, space: Space, sign: float) -> None:
-        self._space, self._sign = space, sign
+        self.space, self.sign = space, sign
         self.history = History(space.dim, space.empty())
         self.pending = Pending(space.dim)
         self._prior: tuple[range, ...] = ()  # observations that are no evaluations of this run
@@ -67,7 +67,7 @@ class Books:
         history = self.history
         for index in range(self._n_judged, len(history)):
             best = -np.inf if self._best_feasible is None else history.y[self._best_feasible]
-            if history.y[index] > best and self._space.feasible(history.X[index : index + 1])[0]:
+            if history.y[index] > best and self.space.feasible(history.X[index : index + 1])[0]:
                 self._best_feasible = index
         self._n_judged = len(history)
         return self._best_feasible
@@ -80,8 +80,8 @@ class Books:
         def tell() -> None:
             assert entry.rows is not None and entry.y is not None
             if len(self.history) == first:
-                units = self._space.to_unit(entry.rows)
-                self.history.append(entry.rows, units, self._sign * entry.y, entry.noise_std)
+                units = self.space.to_unit(entry.rows)
+                self.history.append(entry.rows, units, self.sign * entry.y, entry.noise_std)
             self._prior = _joined(prior, range(first, first + len(entry.y))) if entry.prior else prior
             for k, number in enumerate(entry.ids):
                 if number is not None:
@@ -100,7 +100,7 @@ class Books:
             assert entry.rows is not None
             self.pending.withdraw(n_asked)
             self.pending.skip_to(entry.ids[0] or 0)
-            for row, unit in zip(entry.rows, self._space.to_unit(entry.rows), strict=True):
+            for row, unit in zip(entry.rows, self.space.to_unit(entry.rows), strict=True):
                 self.pending.add(row, unit)
 
         def forget() -> None:

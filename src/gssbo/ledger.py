@@ -142,7 +142,7 @@ class Ledger(Statement):
         check_flag("once", once)
         with self._lock:
             self._complete()
-            new = read_observations(self.space, self._pending, self._history, x, y, sign=self._sign, **options)
+            new = read_observations(self._books, x, y, **options)
             if once:
                 new = new.where(~self._books.known(new.rows, new.y))
             if len(new.y):

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from gssbo._typing import FloatArray
 from gssbo._validation import check_array, check_integer, check_noise_std, check_unmasked, check_vector
-from gssbo.history import History
+from gssbo.books import Books
 from gssbo.pending import FORGOTTEN, OPEN, Pending, Suggestion
-from gssbo.space import Rows, Space
+from gssbo.space import Rows
 
 __all__ = ["Observations", "read_observations"]
 
@@ -35,13 +35,10 @@ class Observations:
 
 
 def read_observations(
-    space: Space,
-    pending: Pending,
-    history: History,
+    books: Books,
     x: Any,
     y: Any,
     *,
-    sign: float,
     id: Any = None,
     noise_std: Any = None,
     failed: Any = False,
@@ -58,20 +55,20 @@ def read_observations(
         raise ValueError(f"{names[0]} or id must say what was evaluated, got neither")
     points, numbers = _points_and_ids(x, id)
     if points is None and numbers is not None:
-        rows = np.stack([_row_asked(pending, history, number) for number in numbers])
+        rows = np.stack([_row_asked(books, number) for number in numbers])
         single = not _is_many(id)
     else:
-        rows, single = space.read(names[0], points)
+        rows, single = books.space.read(names[0], points)
     if numbers is not None and len(numbers) != len(rows):
         raise ValueError(f"id must have one entry a point ({len(rows)}), got {len(numbers)}")
-    responses = _responses(names[1], y, len(rows), single, failed, sign)
+    responses = _responses(names[1], y, len(rows), single, failed, books.sign)
     noise = None if noise_std is None else _noise(noise_std, len(rows))
     if numbers is None:
-        return Observations(rows, responses, noise, _matches(pending, rows))
+        return Observations(rows, responses, noise, _matches(books.pending, rows))
     told = Observations(rows, responses, noise, list(numbers))
     noises: Sequence[float | None] = [None] * len(rows) if noise is None else noise.tolist()
     each = zip(numbers, rows, responses, noises, strict=True)
-    return told.where([_is_new(pending, history, *one, sign) for one in each])
+    return told.where([_is_new(books, *one) for one in each])
 
 
 def _is_many(value: Any) -> bool:
@@ -106,22 +103,21 @@ def _outcome(pending: Pending, number: int) -> int:
         raise ValueError(f"id must be of a suggestion, got {number} where {pending.n_asked} were asked") from None
 
 
-def _row_asked(pending: Pending, history: History, number: int) -> NDArray[Any]:
-    outcome = _outcome(pending, number)
+def _row_asked(books: Books, number: int) -> NDArray[Any]:
+    outcome = _outcome(books.pending, number)
     if outcome != FORGOTTEN:
-        row: NDArray[Any] = pending.row(number) if outcome == OPEN else history.X[outcome]
+        row: NDArray[Any] = books.pending.row(number) if outcome == OPEN else books.history.X[outcome]
         return row
-    forgotten = pending.forgotten(number)
+    forgotten = books.pending.forgotten(number)
     if forgotten is None:
         raise ValueError(f"id must be of a suggestion whose point is known, or come with its point, got {number}")
     return forgotten
 
 
-def _is_new(
-    pending: Pending, history: History, number: int, row: Rows, response: float, noise: float | None, sign: float
-) -> bool:
+def _is_new(books: Books, number: int, row: Rows, response: float, noise: float | None) -> bool:
     """Whether an observation is no retry; a retry at another point, with another value or noise is an error."""
-    outcome = _outcome(pending, number)
+    history, sign = books.history, books.sign
+    outcome = _outcome(books.pending, number)
     if outcome < 0:
         return True
     more = "a point observed once more is told without an id"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gssbo.space import Space
-from gssbo.walk import descend, steps, walk
+from gssbo.walk import Terrain, descend, steps, walk
 
 
 def plain(U):
@@ -18,7 +18,7 @@ def test_a_walk_spreads_over_a_simplex(dim, side):
     def meets(U):
         return U.sum(axis=1) <= side
 
-    found = walk(np.full((1, dim), 0.1 * side / dim), 1000, plain, meets, np.random.default_rng(0))
+    found = walk(np.full((1, dim), 0.1 * side / dim), 1000, Terrain(plain, meets), np.random.default_rng(0))
     assert meets(found).all() and (found >= 0.0).all()
     last = found[:1000] / side
     assert abs(last.sum(axis=1).mean() - dim / (dim + 1)) < 0.02
@@ -32,7 +32,7 @@ def test_a_walk_goes_along_a_thin_layer():
     def meets(U):
         return np.abs((U * slope).sum(axis=1)) <= 1e-6
 
-    found = walk(np.full((1, 6), 0.5), 300, plain, meets, np.random.default_rng(0))[:300]
+    found = walk(np.full((1, 6), 0.5), 300, Terrain(plain, meets), np.random.default_rng(0))[:300]
     assert meets(found).all()
     draws = np.random.default_rng(1).random((200_000, 6))
     thick = draws[np.abs((draws * slope).sum(axis=1)) <= 0.02]
@@ -49,10 +49,10 @@ def test_faces_that_are_known_save_questions():
 
     faces = slope[None, :], np.array([-1e-6]), np.array([1e-6])
     start, rng = np.full((1, 6), 0.5), np.random.default_rng(0)
-    found = walk(start, 100, plain, meets, rng, faces=faces, n_steps=10)
+    found = walk(start, 100, Terrain(plain, meets, faces), rng, n_steps=10)
     assert meets(found).all() and sum(asked[:-1]) < 1.2 * 1000
     assert found[:100].std(axis=0).min() > 0.1
-    near = steps(start[0], start, 300, plain, meets, rng, faces=faces)
+    near = steps(start[0], start, 300, Terrain(plain, meets, faces), rng)
     assert (np.abs(near - 0.5).max(axis=1) > 1e-3).mean() > 0.25
 
 
@@ -86,7 +86,7 @@ def test_a_walk_in_a_mixed_space_stays_realisable():
         return np.array([x[0] <= 1e-4 and 500 <= x[1] < 510 and (x[2] != "w" or x[1] == 505) for x in points])
 
     start = space.to_unit(space.read("x", [[5e-5, 503, "u"]])[0])
-    found = walk(start, 200, space.project, meets, np.random.default_rng(0))
+    found = walk(start, 200, Terrain(space.project, meets), np.random.default_rng(0))
     assert meets(found).all()
     np.testing.assert_array_equal(space.project(found), found)
     points = space.show(space.from_unit(found))
@@ -99,7 +99,7 @@ def test_where_there_is_nowhere_to_go():
     def meets(U):
         return U.sum(axis=1) == 1.0
 
-    assert np.abs(walk(start, 10, plain, meets, np.random.default_rng(0)) - start).max() < 1e-15
+    assert np.abs(walk(start, 10, Terrain(plain, meets), np.random.default_rng(0)) - start).max() < 1e-15
 
 
 def test_steps_are_near_and_far():
@@ -108,7 +108,7 @@ def test_steps_are_near_and_far():
     def meets(U):
         return U.sum(axis=1) <= 0.05
 
-    found = steps(x, x[None, :], 1000, plain, meets, np.random.default_rng(0))
+    found = steps(x, x[None, :], 1000, Terrain(plain, meets), np.random.default_rng(0))
     assert meets(found).all()
     lengths = np.abs(found - x).max(axis=1)
     assert (lengths > 0).mean() > 0.9 and 0.3 < (lengths < 1e-3).mean() < 0.7 and (lengths > 0.01).mean() > 0.05

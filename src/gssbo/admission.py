@@ -16,7 +16,7 @@ from gssbo.exceptions import InfeasibleError, SpaceExhausted
 from gssbo.history import History
 from gssbo.pending import Pending
 from gssbo.space import LISTED, Rows, Space
-from gssbo.walk import descend, steps, walk
+from gssbo.walk import Terrain, descend, steps, walk
 
 __all__ = ["Admission", "Score"]
 
@@ -200,7 +200,7 @@ class Admission:
         self, n: int, found: FloatArray, rng: np.random.Generator, score: Callable[[], Score] | None
     ) -> FloatArray:
         """Those that are found and others, up to n (n, D), that walks from known feasible points come to."""
-        project, faces, search = self._space.project, self._space.faces, self._search
+        terrain, search = Terrain(self._space.project, self._meets, self._space.faces), self._search
         told, pending = self._known(), self._pending.unit
         starts = np.vstack([told, pending[self._meets(pending)], found])
         if len(starts) == 0:
@@ -209,19 +209,19 @@ class Admission:
             return found
         if score is None:
             spread = self._spread(n, starts, rng)
-            points = np.vstack([walk(spread, n, project, self._meets, rng, faces=faces), starts])
+            points = np.vstack([walk(spread, n, terrain, rng), starts])
             return _different(np.vstack([found, points[self._free(points)]]))[:n]
         starts, best = rng.permutation(starts), starts[0]
-        points = walk(starts, search.walks, project, self._meets, rng, faces=faces, n_steps=search.paces)
+        points = walk(starts, search.walks, terrain, rng, n_steps=search.paces)
         others = np.vstack([starts, points])
-        near = steps(best, others, search.near, project, self._meets, rng, faces=faces)
+        near = steps(best, others, search.near, terrain, rng)
         points = _different(np.vstack([starts, near, points]))
         while len(found) < n:
             height = score()
             heights = height(points)
             for _ in range(search.climbs):
                 top = points[int(np.argmax(heights))]
-                new = steps(top, points, search.around, project, self._meets, rng, faces=faces)
+                new = steps(top, points, search.around, terrain, rng)
                 points, heights = np.vstack([points, new]), np.append(heights, height(new))
             distances = _distances(points, np.vstack([pending, found]))  # from what is waited for
             free = self._free(points) & (distances > 0.0)

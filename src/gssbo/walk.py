@@ -21,13 +21,14 @@ References
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gssbo._typing import FloatArray
 
-__all__ = ["descend", "steps", "walk"]
+__all__ = ["Terrain", "descend", "steps", "walk"]
 
 STEPS = 40  # of a walk
 SHRINKS = 60  # places tried on a line
@@ -44,16 +45,18 @@ Miss = Callable[[FloatArray], FloatArray]
 Project = Callable[[FloatArray], FloatArray]
 
 
-def walk(
-    starts: FloatArray,
-    n: int,
-    project: Project,
-    meets: Meets,
-    rng: np.random.Generator,
-    *,
-    faces: Faces | None = None,
-    n_steps: int = STEPS,
-) -> FloatArray:
+class Terrain(NamedTuple):
+    """What a walk may tread on."""
+
+    project: Project
+    """The realisable unit points nearest to any."""
+    meets: Meets
+    """Mask of the realisable points that meet the constraints."""
+    faces: Faces | None = None
+    """G, l and u, where they are known."""
+
+
+def walk(starts: FloatArray, n: int, terrain: Terrain, rng: np.random.Generator, *, n_steps: int = STEPS) -> FloatArray:
     """Points (m, D) of n walks from the starts in turn, the last steps of all first.
 
     Parameters
@@ -61,44 +64,30 @@ def walk(
     starts : ndarray of shape (s, D)
         Realisable unit points that meet the constraints.
     n : int
-    project : callable
-        The realisable unit points nearest to any.
-    meets : callable
-        Mask of the realisable points that meet the constraints.
+    terrain : Terrain
     rng : numpy.random.Generator
-    faces : tuple, optional
-        G, l and u.
     n_steps : int
         Of each walk.
 
     Examples
     --------
     >>> corner = lambda U: U.sum(axis=1) <= 1e-6
-    >>> found = walk(np.full((1, 3), 1e-7), 10, lambda U: U, corner, np.random.default_rng(0))
+    >>> found = walk(np.full((1, 3), 1e-7), 10, Terrain(lambda U: U, corner), np.random.default_rng(0))
     >>> len(found), bool(corner(found).all())
     (400, True)
     """
     x = starts[np.arange(n) % len(starts)]
     visited = []
     for _ in range(n_steps):
-        x = _moved(x, np.vstack([x, starts]), np.ones(len(x)), project, meets, rng, faces)
+        x = _moved(x, np.vstack([x, starts]), np.ones(len(x)), terrain, rng)
         visited.append(x)
     return np.vstack(visited[::-1])
 
 
-def steps(
-    x: FloatArray,
-    others: FloatArray,
-    n: int,
-    project: Project,
-    meets: Meets,
-    rng: np.random.Generator,
-    *,
-    faces: Faces | None = None,
-) -> FloatArray:
+def steps(x: FloatArray, others: FloatArray, n: int, terrain: Terrain, rng: np.random.Generator) -> FloatArray:
     """Points (n, D) one step from x (D,), near and far; see `walk`, and directions between others (s, D) too."""
     reach = 10.0 ** (-DECADES * rng.random(n))
-    return _moved(np.tile(x, (n, 1)), others, reach, project, meets, rng, faces)
+    return _moved(np.tile(x, (n, 1)), others, reach, terrain, rng)
 
 
 def descend(starts: FloatArray, miss: Miss, project: Project, rng: np.random.Generator) -> FloatArray:
@@ -144,15 +133,10 @@ def descend(starts: FloatArray, miss: Miss, project: Project, rng: np.random.Gen
 
 
 def _moved(
-    x: FloatArray,
-    others: FloatArray,
-    reach: FloatArray,
-    project: Project,
-    meets: Meets,
-    rng: np.random.Generator,
-    faces: Faces | None,
+    x: FloatArray, others: FloatArray, reach: FloatArray, terrain: Terrain, rng: np.random.Generator
 ) -> FloatArray:
     """The points x (m, D), each moved along a line by a share (m,) of it at most, or left where nothing is feasible."""
+    faces = terrain.faces
     v = _directions(len(x), others, rng, faces)
     low, high = (reach * end for end in _chord(x, v, 0.0, 1.0))
     if faces is not None and len(faces[0]):
@@ -167,8 +151,8 @@ def _moved(
         if len(left) == 0:
             break
         t = low[left] + rng.random(len(left)) * (high - low)[left]
-        places = project(np.clip(x[left] + t[:, None] * v[left], 0.0, 1.0))
-        good = meets(places)
+        places = terrain.project(np.clip(x[left] + t[:, None] * v[left], 0.0, 1.0))
+        good = terrain.meets(places)
         moved[left[good]] = places[good]
         below = t < 0.0
         low[left[below]], high[left[~below]] = t[below], t[~below]

@@ -28,6 +28,7 @@ __all__ = [
     "spawn_generators",
 ]
 
+Number = TypeVar("Number", int, float)
 Value = TypeVar("Value")
 
 
@@ -138,11 +139,7 @@ def check_real(
         raise ValueError(f"{name} must be finite, got {number}")
     if above is not None and not number > above:
         raise ValueError(f"{name} must be greater than {above}, got {number}")
-    if at_least is not None and number < at_least:
-        raise ValueError(f"{name} must be at least {at_least}, got {number}")
-    if at_most is not None and number > at_most:
-        raise ValueError(f"{name} must be at most {at_most}, got {number}")
-    return number
+    return _within(name, number, at_least, at_most)
 
 
 def check_integer(name: str, value: Any, *, at_least: int | None = None, at_most: int | None = None) -> int:
@@ -153,6 +150,10 @@ def check_integer(name: str, value: Any, *, at_least: int | None = None, at_most
         number = operator.index(value)
     except TypeError as error:
         raise ValueError(f"{name} must be an integer, got {_short(value)}") from error
+    return _within(name, number, at_least, at_most)
+
+
+def _within(name: str, number: Number, at_least: float | None, at_most: float | None) -> Number:
     if at_least is not None and number < at_least:
         raise ValueError(f"{name} must be at least {at_least}, got {number}")
     if at_most is not None and number > at_most:

@@ -13,7 +13,7 @@ import numpy as np
 
 from gssbo._typing import FloatArray, IndexArray
 from gssbo._validation import check_flag, check_integer
-from gssbo.space.parameter import LAST_DRAW, Column, Discrete, Misfit, builtin, number, refuse, set_all
+from gssbo.space.parameter import LAST_DRAW, Column, Discrete, Misfit, builtin, number, refuse, set_all, whole_codes
 
 __all__ = ["Integer"]
 
@@ -111,10 +111,7 @@ class Integer(Discrete):
         edge, span = self._log_range
         width = self.high - self.low
         floats = np.rint(np.expm1(np.clip(u, 0.0, 1.0) * span) * edge - 0.5)
-        beyond = (floats >= width) | (u >= LAST_DRAW)
-        codes = np.where(beyond, 0.0, np.maximum(floats, 0.0)).astype(np.int64)
-        codes[beyond] = width
-        return codes
+        return whole_codes(floats, width, beyond=(floats >= width) | (u >= LAST_DRAW))
 
     @property
     def _log_range(self) -> tuple[float, float]:

@@ -29,7 +29,18 @@ from numpy.typing import NDArray
 from gssbo._typing import FloatArray, IndexArray
 from gssbo._validation import as_float, is_masked
 
-__all__ = ["Column", "Discrete", "Misfit", "Parameter", "builtin", "fresh", "number", "refuse", "set_all"]
+__all__ = [
+    "Column",
+    "Discrete",
+    "Misfit",
+    "Parameter",
+    "builtin",
+    "fresh",
+    "number",
+    "refuse",
+    "set_all",
+    "whole_codes",
+]
 
 Column = NDArray[Any]
 
@@ -129,10 +140,14 @@ class Discrete(Parameter):
         last = int(self.n_values) - 1
         width = self.n_values if self.n_values < 2.0**52 else self.n_values / LAST_DRAW
         floats = np.floor(u * width)
-        beyond = floats >= float(last)
-        codes = np.where(beyond, 0.0, np.maximum(floats, 0.0)).astype(np.int64)
-        codes[beyond] = last
-        return codes
+        return whole_codes(floats, last, beyond=floats >= float(last))
+
+
+def whole_codes(floats: FloatArray, last: int, *, beyond: NDArray[np.bool_]) -> IndexArray:
+    """Codes (n,) of whole floats (n,) from 0 to the last one, which those beyond have: it may be no double."""
+    codes: IndexArray = np.where(beyond, 0.0, np.maximum(floats, 0.0)).astype(np.int64)
+    codes[beyond] = last
+    return codes
 
 
 def set_all(parameter: Parameter, **values: Any) -> None:

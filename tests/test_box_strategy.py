@@ -270,21 +270,6 @@ def dense(optimizer, rows, points, basis=None):
     return mean + std * (Q(points, X) @ inverse @ z), std * np.sqrt(variance)
 
 
-@pytest.mark.parametrize("pool", ["full", 40])
-def test_the_pool_may_be_projected_on_the_retained_subset(pool):
-    """Suggestions are the best of the candidates by the bound of that posterior, and predictions are its own."""
-    optimizer = told(90, subset_size=15, rule="residual", pool=pool, posterior="projected", surrogate=fixed(2))
-    x = optimizer.ask()
-    rows = np.arange(90) if pool == "full" else np.union1d(np.arange(5), np.arange(50, 90))
-    points = np.random.default_rng(1).random((400, 2))
-    mean, std = dense(optimizer, rows, points)
-    found_mean, found_std = optimizer.predict(optimizer.space.from_unit(points), return_std=True)
-    np.testing.assert_allclose(found_mean, -mean, rtol=0, atol=1e-6 * np.ptp(mean))
-    np.testing.assert_allclose(found_std, std, rtol=1e-4)
-    at_x = dense(optimizer, rows, optimizer.space.to_unit(x[None]))
-    assert (at_x[0] + np.sqrt(2) * at_x[1])[0] > np.quantile(mean + np.sqrt(2) * std, 0.98)
-
-
 def exactly(optimizer, rows, points):
     """Mean and standard deviation at unit points, the mean that of the exact process of the observations `rows`."""
     gp, space = optimizer.surrogate, optimizer.space
@@ -295,16 +280,18 @@ def exactly(optimizer, rows, points):
 
 
 @pytest.mark.parametrize("pool", ["full", 40])
-def test_the_pool_may_give_the_mean_and_the_retained_subset_its_uncertainty(pool):
-    optimizer = told(90, subset_size=15, rule="residual", pool=pool, posterior="pooled", surrogate=fixed(2))
+@pytest.mark.parametrize(("posterior", "expected"), [("projected", dense), ("pooled", exactly)])
+def test_the_pool_may_be_known_beside_the_retained_subset(pool, posterior, expected):
+    """Suggestions are the best of the candidates by the bound of that posterior, and predictions are its own."""
+    optimizer = told(90, subset_size=15, rule="residual", pool=pool, posterior=posterior, surrogate=fixed(2))
     x = optimizer.ask()
     rows = np.arange(90) if pool == "full" else np.union1d(np.arange(5), np.arange(50, 90))
     points = np.random.default_rng(1).random((400, 2))
-    mean, std = exactly(optimizer, rows, points)
+    mean, std = expected(optimizer, rows, points)
     found_mean, found_std = optimizer.predict(optimizer.space.from_unit(points), return_std=True)
     np.testing.assert_allclose(found_mean, -mean, rtol=0, atol=1e-6 * np.ptp(mean))
     np.testing.assert_allclose(found_std, std, rtol=1e-4)
-    at_x = exactly(optimizer, rows, optimizer.space.to_unit(x[None]))
+    at_x = expected(optimizer, rows, optimizer.space.to_unit(x[None]))
     assert (at_x[0] + np.sqrt(2) * at_x[1])[0] > np.quantile(mean + np.sqrt(2) * std, 0.98)
 
 

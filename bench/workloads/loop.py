@@ -17,7 +17,7 @@ from bench.workloads.inputs import history, unit_box
 from gssbo import reference
 from gssbo.gp import GaussianProcess
 from gssbo.methods import method_options
-from gssbo.problems import get_problem
+from gssbo.problems import Problem, get_problem
 
 SKLEARN = "scikit-learn loop"
 SKLEARN_FROZEN = "scikit-learn loop, frozen too"
@@ -139,18 +139,27 @@ def _along_runs(
     return found
 
 
-def ask(
-    n: int, problem: str = "hartmann6", seeds: int = 20, sizes: tuple[int, ...] = (), method: str | None = None
-) -> Workload:
-    """A suggestion with n observations told, mean over runs of different seeds; the runs go on to the largest size."""
-    fun = get_problem(problem)
-    prepared = _along_runs(problem, seeds, sizes or (n,), method=method)[n]
+def _told(
+    prepared: list[tuple[gssbo.Optimizer, np.ndarray]], fun: Problem
+) -> tuple[list[gssbo.Optimizer], Callable[[], None]]:
+    """Copies of optimizers that are told what they suggested, and what makes them anew before each measurement."""
     ready: list[gssbo.Optimizer] = []
 
     def before() -> None:
         ready[:] = [copy.deepcopy(optimizer) for optimizer, _ in prepared]
         for optimizer, (_, x) in zip(ready, prepared, strict=True):
             optimizer.tell(x, fun(x))
+
+    return ready, before
+
+
+def ask(
+    n: int, problem: str = "hartmann6", seeds: int = 20, sizes: tuple[int, ...] = (), method: str | None = None
+) -> Workload:
+    """A suggestion with n observations told, mean over runs of different seeds; the runs go on to the largest size."""
+    fun = get_problem(problem)
+    prepared = _along_runs(problem, seeds, sizes or (n,), method=method)[n]
+    ready, before = _told(prepared, fun)
 
     return Workload(
         name=f"ask, {method or 'defaults'}, {problem}, n={n}",
@@ -171,12 +180,7 @@ def batch(problem: str, n: int = 400, size: int = 16, subset_size: int = 200, se
     sizes = tuple(range(n, n + 12))
     runs = _along_runs(problem, seeds, sizes, method="portfolio", subset_size=subset_size)
     prepared = [each for n_told in sizes for each in runs[n_told]]
-    ready: list[gssbo.Optimizer] = []
-
-    def before() -> None:
-        ready[:] = [copy.deepcopy(optimizer) for optimizer, _ in prepared]
-        for optimizer, (_, x) in zip(ready, prepared, strict=True):
-            optimizer.tell(x, fun(x))
+    ready, before = _told(prepared, fun)
 
     def single() -> Timed:
         before()

@@ -89,25 +89,42 @@ def residual(n: int, size: int = 100, d: int = 6) -> Workload:
     )
 
 
+class Growing:
+    """A pool of n in a precision cache, to which one observation more is appended, time after time."""
+
+    def __init__(self, n: int, d: int) -> None:
+        self.n, self.data = n, uniform(n + 1, d)
+        self.cache = PrecisionCache(self.data.kernel, self.data.noise, self.data.X[:n])
+        self._P = reference.precision(self.data.X[:n], self.data.theta)
+        self._P2 = self._P @ self._P
+
+    def before(self) -> None:
+        """Have n in it again."""
+        if len(self.cache) > self.n:
+            self.cache.remove(self.n)
+
+    def append(self) -> None:
+        """Our way."""
+        self.cache.append(self.data.X[self.n])
+
+    def numpy(self) -> tuple[np.ndarray, np.ndarray]:
+        """P and P^2 of all, by NumPy."""
+        n, data = self.n, self.data
+        k = reference.kernel_matrix(data.X[:n], data.X[n:], data.theta)[:, 0]
+        return reference.append_point(self._P, self._P2, k, data.kernel.variance + data.noise)
+
+
 def cached_refresh(n: int, size: int = 100, d: int = 6) -> Workload:
     """Append an observation to a pool of n and choose `size` again, from the precision cache."""
-    data = uniform(n + 1, d)
-    cache = PrecisionCache(data.kernel, data.noise, data.X[:n])
-    P = reference.precision(data.X[:n], data.theta)
-    P2 = P @ P
-    variance = data.kernel.variance
-
-    def before() -> None:
-        if len(cache) > n:
-            cache.remove(n)
+    pool = Growing(n, d)
+    data = pool.data
 
     def ours() -> np.ndarray:
-        cache.append(data.X[n])
-        return choose(data, size, cache)
+        pool.append()
+        return choose(data, size, pool.cache)
 
     def numpy() -> np.ndarray:
-        k = reference.kernel_matrix(data.X[:n], data.X[n:], data.theta)[:, 0]
-        Q = reference.append_point(P, P2, k, variance + data.noise)[1]
+        Q = pool.numpy()[1]
         norms = np.sqrt(np.diagonal(Q))
         return reference.greedy_cosine(Q / np.outer(norms, norms), size, forced_members(n + 1, size))
 
@@ -123,28 +140,17 @@ def cached_refresh(n: int, size: int = 100, d: int = 6) -> Workload:
         check=check,
         work=Work(5 * 8.0 * n * n, "copy"),  # K read, P and Q read and written
         targets=(Target(ANEW, 4.0),) if (n, size) == (1000, 100) else (),
-        before=before,
+        before=pool.before,
     )
 
 
 def append(n: int, d: int = 6) -> Workload:
     """One observation more in the precision cache, without a choice."""
-    data = uniform(n + 1, d)
-    cache = PrecisionCache(data.kernel, data.noise, data.X[:n])
-    P = reference.precision(data.X[:n], data.theta)
-    P2 = P @ P
-
-    def before() -> None:
-        if len(cache) > n:
-            cache.remove(n)
+    pool = Growing(n, d)
 
     def ours() -> tuple[np.ndarray, np.ndarray]:
-        cache.append(data.X[n])
-        return cache.P, cache.Q
-
-    def numpy() -> tuple[np.ndarray, np.ndarray]:
-        k = reference.kernel_matrix(data.X[:n], data.X[n:], data.theta)[:, 0]
-        return reference.append_point(P, P2, k, data.kernel.variance + data.noise)
+        pool.append()
+        return pool.cache.P, pool.cache.Q
 
     def check(result: tuple[np.ndarray, np.ndarray], results: Mapping[str, Any]) -> None:
         for what, ours_is, numpy_is in zip(("P", "Q"), result, results[NUMPY], strict=True):
@@ -154,10 +160,10 @@ def append(n: int, d: int = 6) -> Workload:
         name=f"precision cache: append, n={n}",
         unit="ms",
         ours=ours,
-        references={NUMPY: numpy},
+        references={NUMPY: pool.numpy},
         check=check,
         work=Work(5 * 8.0 * n * n, "copy"),
-        before=before,
+        before=pool.before,
     )
 
 

@@ -18,6 +18,7 @@ from gssbo.buffer import Buffer
 from gssbo.exceptions import JournalError, JournalWarning, OtherOption
 from gssbo.journal import Journal, read_journal
 from gssbo.recorded import continue_ledger
+from tests.objectives import bowl
 
 MIXED = {"a": (0.0, 1.0), "n": range(8), "c": ["u", "v", "w"], "l": gssbo.Real(1e-3, 1.0, log=True)}
 
@@ -230,10 +231,6 @@ def test_the_same_function_is_the_same_constraint(tmp_path, bound):
 
 
 # ---- minimize
-
-
-def bowl(x):
-    return float(((np.asarray(x) - 0.3) ** 2).sum())
 
 
 def test_minimize_goes_on_where_it_stopped(tmp_path):

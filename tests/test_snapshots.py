@@ -82,15 +82,18 @@ def test_what_cannot_be_kept_is_asked_again(tmp_path, soon):
         np.testing.assert_array_equal(opt.ask(), expected)
 
 
+append = Journal.append
+
+
+def refuse(self, entry):
+    """`Journal.append` where there is no room for a snapshot."""
+    if entry.kind == "snapshot":
+        raise JournalError("no space left")
+    append(self, entry)
+
+
 def test_a_full_disk_costs_the_snapshot_alone(tmp_path, soon, monkeypatch):
     path = tmp_path / "run.jsonl"
-    append = Journal.append
-
-    def refuse(self, entry):
-        if entry.kind == "snapshot":
-            raise JournalError("no space left")
-        append(self, entry)
-
     monkeypatch.setattr(Journal, "append", refuse)
     with gssbo.Optimizer(BOX, n_init=5, rng=0, journal=path) as opt:
         run(opt, 30)
@@ -310,12 +313,7 @@ def raising(error):
 @pytest.mark.parametrize("more", [0, 2])
 def test_one_that_a_suggestion_needs_is_owed_until_it_is_on_the_disk(tmp_path, monkeypatch, trouble, more):
     path = tmp_path / "run.jsonl"
-    append, written = Journal.append, snapshots.encode
-
-    def refuse(self, entry):
-        if entry.kind == "snapshot":
-            raise JournalError("no space left")
-        append(self, entry)
+    written = snapshots.encode
 
     def interrupted(*arguments):
         monkeypatch.setattr(snapshots, "encode", written)  # once

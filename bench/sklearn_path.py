@@ -37,6 +37,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern, Sum, WhiteKernel
 
 from gssbo import reference
+from gssbo.problems import get_problem
 
 PARTS = ("embed", "select", "refit", "acquisition", "other")  # in the order of an iteration
 
@@ -249,8 +250,6 @@ def run(
 
 def main(argv: list[str] | None = None) -> None:
     """Run one problem of `gssbo.problems` and print the best value and the timing split."""
-    from gssbo.problems import get_problem
-
     parser = argparse.ArgumentParser(prog="python -m bench.sklearn_path", description=__doc__.splitlines()[0])
     parser.add_argument("--problem", default="hartmann6")
     parser.add_argument("--n-evals", type=int, default=60)

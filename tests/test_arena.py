@@ -10,6 +10,8 @@ import pytest
 from scipy import stats
 from scipy.stats import mannwhitneyu
 
+import gssbo
+
 sys.path.insert(0, str(Path(__file__).parents[1]))  # `bench` is no part of the package
 
 from bench.arena import __main__ as commands
@@ -148,8 +150,6 @@ def test_ours_is_the_optimizer_with_its_defaults_or_with_the_options_given():
         with pytest.raises(Spent):
             methods.find("gssbo", options).run(objective, 3)
         asked[label] = objective.told
-    import gssbo
-
     assert asked["defaults"] == gssbo.minimize(get_problem("branin2"), x, n_evals=25, rng=3).func_vals.tolist()
     assert asked["other"] != asked["defaults"]
 

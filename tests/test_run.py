@@ -6,10 +6,11 @@ import math
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from scipy.optimize import LinearConstraint
+from scipy.optimize import Bounds, LinearConstraint
 
 import gssbo
 from gssbo._run import run
@@ -124,8 +125,6 @@ def test_a_finished_space_ends_the_run():
 
 
 def test_scipys_bounds_and_arguments():
-    from scipy.optimize import Bounds
-
     result = gssbo.minimize(lambda x, a: bowl(x) + a, Bounds([0, 0], [1, 1]), args=2.0, n_evals=4, x0=[0.3, 0.3], **FEW)
     assert result.fun == 2.0 and result.x.tolist() == [0.3, 0.3]
 
@@ -237,8 +236,6 @@ def test_ctrl_c_anywhere_in_tell_and_ask_leaves_whole_books():
 
 
 def test_ctrl_c_with_threads_tells_what_is_over():
-    from concurrent.futures import ThreadPoolExecutor
-
     first = threading.Event()
 
     def fun(x):

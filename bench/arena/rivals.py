@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+from scipy import optimize
 
 from .objective import Objective
 
@@ -59,12 +60,10 @@ def differential_evolution(objective: Objective, seed: int) -> None:
     bench/results/README.md for what that costs. When a population has converged and its best has been polished,
     another begins.
     """
-    from scipy.optimize import differential_evolution as search
-
     d = objective.problem.dim
     rng = np.random.default_rng(seed)
     while True:
-        search(
+        optimize.differential_evolution(
             objective.unit,
             [(0.0, 1.0)] * d,
             popsize=max(1, round(POPULATION / d)),

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy import optimize
 
 import gssbo
 
@@ -41,11 +42,9 @@ def random(task: Task, told: Told, seed: int) -> None:
 
 def differential_evolution(task: Task, told: Told, seed: int) -> None:
     """SciPy's, of about twenty members; what failed is infinitely bad."""
-    from scipy.optimize import differential_evolution as search
-
     d, rng = len(task.space), np.random.default_rng(seed)
     while True:
-        search(
+        optimize.differential_evolution(
             lambda u: _without_nan(told(task.point(u))), [(0.0, 1.0)] * d, popsize=max(1, round(POPULATION / d)),
             maxiter=task.n_evals, polish=False, rng=rng,
         )  # fmt: skip

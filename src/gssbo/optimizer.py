@@ -48,7 +48,6 @@ from gssbo.timings import Timings
 
 __all__ = ["Optimizer"]
 
-OWN = methods.OWN
 MOST_AT_ONCE = 1_000_000  # suggestions
 NOT_OF_THE_RUN = {"self", "__class__", "bounds", "constraints", "threads", "rng", "journal"}  # a journal goes without
 
@@ -228,7 +227,7 @@ class Optimizer(Resumable):
         given = {name: value for name, value in locals().items() if name not in NOT_OF_THE_RUN}
         super().__init__(Space(bounds, constraints), maximize=maximize)
         self.duplicates = check_choice("duplicates", duplicates, ("avoid", "allow"))
-        self.method = check_choice("method", cast(str, method), (*OWN, *methods.METHODS))
+        self.method = check_choice("method", cast(str, method), (*methods.OWN, *methods.METHODS))
         self.n_init = (
             default_n_init(self.method, self.space.n_draws)
             if n_init is None

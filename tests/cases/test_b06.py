@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import gssbo
+from gssbo.history import History
 
 
 def rows(order):
@@ -78,8 +79,6 @@ def test_the_time_of_an_ask_does_not_grow(method):
 
 def test_without_repeats_nothing_is_different():
     """The rule for repeats does not speak up where most points are distinct."""
-    from gssbo.history import History
-
     history = History(1)
     X = np.random.default_rng(0).random((40, 1))
     history.append(X, X, X[:, 0])

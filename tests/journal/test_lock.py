@@ -1,9 +1,11 @@
 """Who may write a journal, until when, and what happens to it meanwhile."""
 
+import copy
 import gc
 import itertools
 import linecache
 import os
+import pickle
 import subprocess
 import sys
 import warnings
@@ -105,9 +107,6 @@ def test_after_closing_nothing_is_asked_or_told(tmp_path):
 
 
 def test_a_copy_has_no_journal(tmp_path):
-    import copy
-    import pickle
-
     path = tmp_path / "run.jsonl"
     with fresh(path) as opt:
         opt.tell([0.1, 0.1], 1.0)

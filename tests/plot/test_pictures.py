@@ -1,5 +1,7 @@
 """Pictures of optimizers: what is drawn, and that a long history is no trouble."""
 
+import builtins
+import importlib
 import io
 import math
 import time
@@ -198,8 +200,6 @@ def test_trust_shows_what_the_diagnostics_say():
 
 
 def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
-    import builtins
-
     real = builtins.__import__
 
     def without(name, *rest, **kwargs):
@@ -208,8 +208,6 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
         return real(name, *rest, **kwargs)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    import importlib
-
     monkeypatch.setattr(importlib, "import_module", lambda name, package=None: without(name))
     with pytest.raises(MissingDependencyError, match=r"gssbo\[plot\]"):
         plot_convergence([1.0, 2.0])

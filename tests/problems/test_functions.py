@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from gssbo.problems import get_problem
+from gssbo.problems import functions, get_problem
 from gssbo.problems.functions import eggholder, hartmann6, levy, powell, rastrigin
 
 
@@ -49,13 +49,13 @@ def test_known_values(function, point, value):
 
 
 def test_hartmann_against_the_written_out_sum():
-    from gssbo.problems import functions as module
-
     x = np.random.default_rng(1).random(6)
     total = 0.0
     for i in range(4):
-        exponent = sum(module._HARTMANN_RATES[i, j] * (x[j] - module._HARTMANN_CENTRES[i, j]) ** 2 for j in range(6))
-        total -= module._HARTMANN_WEIGHTS[i] * np.exp(-exponent)
+        exponent = sum(
+            functions._HARTMANN_RATES[i, j] * (x[j] - functions._HARTMANN_CENTRES[i, j]) ** 2 for j in range(6)
+        )
+        total -= functions._HARTMANN_WEIGHTS[i] * np.exp(-exponent)
     assert hartmann6(x) == pytest.approx(total, rel=1e-13)
 
 

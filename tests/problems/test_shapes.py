@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from gssbo.problems import get_problem
+from gssbo.problems import get_problem, lowdim
 from gssbo.problems.lowdim import branin, shekel
 from gssbo.problems.multimodal import ackley, griewank, michalewicz, styblinski_tang
 from gssbo.problems.valleys import bent_cigar, discus, ellipsoid, rosenbrock, sharp_ridge
@@ -61,14 +61,12 @@ def test_known_values(function, point, value):
 
 
 def test_shekel_against_the_written_out_sum():
-    from gssbo.problems import lowdim as module
-
     x = np.random.default_rng(1).random(4) * 10.0
     total = 0.0
-    for width, centre in zip(module._SHEKEL_WIDTHS, module._SHEKEL_CENTRES, strict=True):
+    for width, centre in zip(lowdim._SHEKEL_WIDTHS, lowdim._SHEKEL_CENTRES, strict=True):
         total -= 1.0 / (sum((x[j] - centre[j]) ** 2 for j in range(4)) + width)
     assert shekel(x) == pytest.approx(total, rel=1e-13)
-    assert module._SHEKEL_WIDTHS.sum() == pytest.approx(3.9)
+    assert lowdim._SHEKEL_WIDTHS.sum() == pytest.approx(3.9)
 
 
 @pytest.mark.parametrize("name", ["branin2", "shekel4", "michalewicz5", "styblinskitang3"])

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import LinearConstraint, NonlinearConstraint
+from scipy.optimize import LinearConstraint, NonlinearConstraint, linprog
 
 from gssbo._arithmetic import callers_arithmetic
 from gssbo._typing import FloatArray
@@ -122,8 +122,6 @@ class Constraints:
         free = high > low
         if not len(A) or not free.any():
             return None
-        from scipy.optimize import linprog  # not needed before
-
         width = high[free] - low[free]
         rows = A[:, free] * width
         rest = np.einsum("ij,j->i", A[:, ~free], np.where(np.isnan(numbers), 0.0, numbers)[~free])

@@ -7,18 +7,16 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import optimize
 
 import gssbo
 
+from .. import searches
 from ..distributions import distributions
 from .task import Point, Task
 
 __all__ = ["METHODS", "Spent", "applies"]
 
 Told = Callable[[Point], float]
-POPULATION = 20  # of differential evolution, as in the arena
-STEP = 0.2  # first of CMA-ES, in sides of the box, as there
 
 
 class Spent(Exception):
@@ -41,29 +39,13 @@ def random(task: Task, told: Told, seed: int) -> None:
 
 
 def differential_evolution(task: Task, told: Told, seed: int) -> None:
-    """SciPy's, of about twenty members; what failed is infinitely bad."""
-    d, rng = len(task.space), np.random.default_rng(seed)
-    while True:
-        optimize.differential_evolution(
-            lambda u: _without_nan(told(task.point(u))), [(0.0, 1.0)] * d, popsize=max(1, round(POPULATION / d)),
-            maxiter=task.n_evals, polish=False, rng=rng,
-        )  # fmt: skip
+    """SciPy's, without a polish; what failed is infinitely bad."""
+    searches.differential_evolution(_in_unit_cube(task, told), len(task.space), task.n_evals, seed, polish=False)
 
 
 def cma(task: Task, told: Told, seed: int) -> None:
-    """CMA-ES with bounds and BIPOP restarts from uniform points."""
-    import cma as package
-
-    rng, d = np.random.default_rng(seed), len(task.space)
-    options = {"bounds": [0.0, 1.0], "seed": seed + 1, "verbose": -9, "verb_log": 0, "maxfevals": task.n_evals}
-    while True:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            package.fmin2(
-                lambda u: _without_nan(told(task.point(u))), lambda: rng.random(d), STEP, options, restarts=99,
-                bipop=True,
-            )  # fmt: skip
-        options["seed"] += 1_000
+    """CMA-ES from uniform points."""
+    searches.cma(_in_unit_cube(task, told), len(task.space), task.n_evals, seed)
 
 
 def tpe(task: Task, told: Told, seed: int) -> None:
@@ -96,8 +78,12 @@ def _study(task: Task, told: Told, sampler: str, **options: Any) -> None:
                 study.tell(trial, value)
 
 
-def _without_nan(value: float) -> float:
-    return np.inf if np.isnan(value) else value
+def _in_unit_cube(task: Task, told: Told) -> searches.Value:
+    def value(u: np.ndarray) -> float:
+        found = told(task.point(u))
+        return np.inf if np.isnan(found) else found
+
+    return value
 
 
 METHODS: dict[str, Callable[[Task, Told, int], None]] = {

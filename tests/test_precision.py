@@ -185,6 +185,19 @@ def test_a_duplicate_without_noise_does_not_break_the_cache():
     assert cache.n_refactorized == 2
 
 
+@pytest.mark.parametrize("appended", [False, True])
+@pytest.mark.parametrize("leave", [lambda cache: cache.remove(8), lambda cache: cache.swap(8, np.array([0.55]))])
+def test_what_a_twin_made_huge_goes_with_it(leave, appended):
+    """P and Q are 1e10 and 1e20 beside it, and their rounding is all that is left once it is gone."""
+    X = np.append(np.linspace(0.0, 1.0, 8), 0.0)[:, None]
+    cache = PrecisionCache(Kernel("matern52", np.array([0.1]), 1.0), 1e-10, X[:8] if appended else X)
+    if appended:
+        cache.append(X[8])
+    assert np.diagonal(cache.Q).max() > 1e19
+    leave(cache)
+    check(cache)
+
+
 def test_a_spoilt_cache_notices_and_starts_afresh(caplog):
     kernel = Kernel("matern52", np.array([0.5]), 1.0)
     X = np.linspace(0, 1, 10)[:, None]

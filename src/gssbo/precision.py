@@ -108,7 +108,8 @@ class PrecisionCache:
     tolerance : float
         Drift tolerated: the largest entry of (P K_y - I) v for a vector v of random signs, drawn and measured after
         each change in O(n^2). It sees every column at once and is rarely below the largest entry of P K_y - I. Beyond
-        the tolerance, and four times what a fresh factorization leaves, the pool is factorized anew.
+        the tolerance, and four times what a fresh factorization leaves, the pool is factorized anew; so it is where
+        a removal leaves squared lengths of embeddings, the diagonal of Q, that are off by more than this share.
 
     Examples
     --------
@@ -126,7 +127,7 @@ class PrecisionCache:
         self.tolerance = tolerance
         self.n_refactorized = 0
         self.drift = 0.0
-        self._fresh_drift = 0.0
+        self._fresh_drift, self._fresh_size = 0.0, 1.0  # of what was last factorized
         self._signs = np.random.default_rng(0)
         self._n = 0
         self._X = np.empty((0, X.shape[1]))
@@ -182,13 +183,16 @@ class PrecisionCache:
         K[:, index:-1] = K[:, index + 1 :]
         self._X[index : n - 1] = self._X[index + 1 : n]
         self._n = n - 1
-        self._check(self._measure() if self._n else 0.0)
+        if self._n > 0:
+            self._check(self._measure(), reduced=True)
+        else:
+            self.drift = 0.0
 
     def swap(self, index: int, x: FloatArray) -> None:
         """Put an observation at x (d,) in the place of another."""
         _precision.clear_slot(self._n, index, self._P, self._Q)
         self._X[index] = x
-        self._insert(index)
+        self._insert(index, reduced=True)
 
     def residual(self) -> float:
         """Largest entry of |P K_y - I| over all n columns; O(n^3), for tests and diagnostics."""
@@ -200,7 +204,7 @@ class PrecisionCache:
         _linalg.subtract_product(n, n, n, self._P, K, product)
         return float(np.abs(product[:, :n]).max())
 
-    def _insert(self, index: int) -> None:
+    def _insert(self, index: int, *, reduced: bool = False) -> None:
         n = self._n
         k = self.kernel(self.X, self._X[index : index + 1])[:, 0].copy()
         k[index] = 0.0
@@ -212,14 +216,28 @@ class PrecisionCache:
         if not conditional >= 0.5 * self.noise or conditional <= 0.0:
             self._factorize()
         else:
-            self._check(drift)
+            self._check(drift, reduced=reduced)
 
-    def _check(self, drift: float) -> None:
-        """Start afresh if the drift is too large."""
+    def _check(self, drift: float, *, reduced: bool) -> None:
+        """Start afresh if the drift is too large, or what was taken out left Q as rounding of what it was.
+
+        What a fresh factorization leaves is in proportion to P, so it is less without what made P large.
+        """
         self.drift = drift
-        if not self.drift <= max(self.tolerance, 4.0 * self._fresh_drift):
+        fresh = self._fresh_drift * min(1.0, self._size / self._fresh_size)
+        if not self.drift <= max(self.tolerance, 4.0 * fresh) or (reduced and not self._holds_lengths()):
             logger.debug("precision cache: drift %.1e on %d observations, factorizing anew", self.drift, self._n)
             self._factorize()
+
+    @property
+    def _size(self) -> float:
+        """Largest entry of P, which is on its diagonal."""
+        return float(np.diagonal(self.P).max())
+
+    def _holds_lengths(self) -> bool:
+        """Whether the diagonal of Q is that of P^2: a near twin of an observation had made it huge, and is gone."""
+        squares = np.einsum("ij,ij->i", self.P, self.P)
+        return bool((np.abs(np.diagonal(self.Q) - squares) <= self.tolerance * squares).all())
 
     def _probe(self) -> FloatArray:
         return self._signs.choice(np.array([-1.0, 1.0]), size=self._n)
@@ -240,6 +258,7 @@ class PrecisionCache:
         self._P[:n, :n] = P[:, :n]
         self._Q[:n, :n] = -square[:, :n]
         self.drift = self._fresh_drift = self._measure()
+        self._fresh_size = self._size
 
     def _reserve(self, n: int) -> None:
         capacity = len(self._P)

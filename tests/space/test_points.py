@@ -29,6 +29,9 @@ class Frame:
     def columns(self):
         return list(self._columns)
 
+    def __len__(self):
+        return len(self[self.columns[0]])
+
     def __getitem__(self, name):
         return self.Column(self._columns[name])
 
@@ -40,6 +43,9 @@ class PolarsFrame:
         self._columns = columns
 
     columns = property(lambda self: list(self._columns))
+
+    def __len__(self):
+        return len(self[self.columns[0]])
 
     def __getitem__(self, name):
         return tuple(self._columns[name])
@@ -80,6 +86,7 @@ RECORDS = np.array(ROWS, dtype=[("rate", float), ("act", "U4"), ("n", int)])
         {"rate": [0.5, 0.25], "act": ["gelu", "relu"], "n": np.array([16, 200])},
         Frame({"act": ["gelu", "relu"], "n": [16, 200], "rate": [0.5, 0.25]}),
         PolarsFrame({"act": ["gelu", "relu"], "n": [16, 200], "rate": [0.5, 0.25]}),
+        Frame(dict(enumerate(zip(*POINTS, strict=True)))),
         [Row(*row) for row in ROWS],
         [Series(row, SHUFFLED) for row in ROWS],
         [Series(point, range(3)) for point in POINTS],
@@ -127,6 +134,25 @@ def test_lists_of_values(value):
     assert LISTED.show(LISTED.read("x", value)[0]) == POINTS
     one, single = LISTED.read("x", value[0])
     assert single and LISTED.show(one) == POINTS[:1]
+
+
+@pytest.mark.parametrize("kind", [Frame, PolarsFrame])
+def test_a_frame_is_read_in_its_order_where_parameters_have_no_names(kind):
+    frame = kind(dict(zip("zyx", zip(*POINTS, strict=True), strict=True)))
+    assert LISTED.show(LISTED.read("x", frame)[0]) == LISTED.show(LISTED.read_many("x", frame)) == POINTS
+    with pytest.raises(ValueError, match=r"^x must have 3 values.*got 2"):
+        LISTED.read("x", kind({"z": [16], "y": [0.5]}))
+
+
+def test_a_frame_that_computes_nothing_yet_is_refused():
+    class Lazy:
+        columns = ("n", "rate", "act")
+
+        def __getitem__(self, name):
+            raise TypeError("not subscriptable")
+
+    with pytest.raises(ValueError, match=r"^x must have 3 values.*got 1"):
+        NAMED.read("x", Lazy())
 
 
 def test_one_parameter():

@@ -30,15 +30,17 @@ def read_columns(
 
     One point is a dict of values, or a list of d of them; many are a list of such, a dict or a data frame of columns,
     or an array of d columns. A lone value is a point where d is 1. What has a name for each value is read by those,
-    where the parameters have names. `is_point` says of d lists or dicts that they are values, not columns or
-    points.
+    where the parameters have names, else in its order, unless it is a dict. `is_point` says of d lists or dicts that
+    they are values, not columns or points.
     """
     value = _unwrapped(value, names)
     if (keys := _column_names(value)) is not None:
         if len(set(keys)) < len(keys):
             raise ValueError(f"{name} must have each column once, got {keys}")
         table = {key: list(value[key]) for key in keys}
-        return _by_name(name, table, d, names), False
+        if names is not None and all(isinstance(key, str) for key in keys):
+            return _by_name(name, table, d, names), False
+        return list(table.values()) if len(table) == d else _wrong(name, len(table), d), False
     if isinstance(value, Mapping):
         row = _by_name(name, value, d, names)
         if not is_point(row) and all(_is_column(item) for item in row):
@@ -83,7 +85,8 @@ def _unwrapped(item: Any, names: tuple[str, ...] | None) -> Any:
 
 def _column_names(value: Any) -> list[Any] | None:
     """Names of the columns of a data frame, of pandas, Polars or alike; None of anything else."""
-    if not hasattr(value, "columns") or not hasattr(value, "__getitem__") or isinstance(value, Mapping):
+    parts = ("__len__", "__getitem__", "columns")  # a lazy frame lacks the first
+    if isinstance(value, Mapping) or not all(hasattr(value, part) for part in parts):
         return None
     keys = list(value.columns)
     return keys if hasattr(value, "iloc") or all(isinstance(key, str) for key in keys) else None

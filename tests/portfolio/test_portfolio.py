@@ -184,6 +184,26 @@ def test_points_of_one_call_keep_apart_where_little_is_known(seed):
     assert pdist(optimizer.ask(8)).min() > 1e-3
 
 
+@pytest.mark.parametrize("n_told", [0, 20])
+def test_no_more_of_a_large_batch_is_looked_for_apart_than_there_is_room_for(monkeypatch, n_told):
+    looked_for = 0
+
+    def one(*args):
+        nonlocal looked_for
+        looked_for += 1
+        return original(*args)
+
+    original = Portfolio._one
+    monkeypatch.setattr(Portfolio, "_one", one)
+    opt = Optimizer([(0.0, 1.0)], n_init=2, rng=0)
+    if n_told:
+        x = np.linspace(0.0, 1.0, n_told)
+        opt.tell(x[:, None], np.sin(9.0 * x))
+    points = opt.ask(3000)
+    assert len(np.unique(points)) == 3000
+    assert looked_for < 600
+
+
 def test_a_long_history_is_seen_by_its_best_its_newest_and_a_spread():
     rng = np.random.default_rng(0)
     X = rng.random((7_000, 2))

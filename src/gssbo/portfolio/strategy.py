@@ -53,6 +53,7 @@ MOST = 2000  # observations in a view, where M is not larger than half of them
 TEAM, LARGE = 2, 6  # searchers that make the points of one call; from so many points on there are more
 TRIES = 3  # searchers asked for a suggestion before one is made at random
 LAST_TRIES = 50  # at random
+MISSES = 10  # points in a row for which that found none, after which a batch is looked for no further
 SAME = 1e-9  # of a side: how far what was told may be from what was suggested
 
 
@@ -197,10 +198,13 @@ class Portfolio:
         points = np.empty((0, self._dim))
         with self._timings.part("acquisition"), np.errstate(over="ignore", invalid="ignore"):
             team = np.zeros(len(self._searchers), dtype=bool)
+            misses = 0
             for _ in range(n):
                 x = self._one(view, np.vstack([pending, points]), admit, team, n)
                 if x is not None:
-                    points = np.vstack([points, x])
+                    points, misses = np.vstack([points, x]), 0
+                elif (misses := misses + 1) == MISSES:  # the space is as full as points apart from each other make it
+                    break
         return points
 
     def posterior(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -91,3 +91,28 @@ def test_the_noise_of_a_value_is_told_too(here, capsys):
     with pytest.raises(SystemExit, match="2"):
         main(["tell", "run.jsonl", "s=4", "--value", "1", "--noise-std=-1"])
     assert "noise_std must be at least 0" in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["run.jsonl", "--value", "0.5", "a=x", "a=b=y=z"],
+        ["--value", "0.5", "run.jsonl", "a=x", "--prior", "a=b=y=z"],
+        ["run.jsonl", "a=b=y=z", "--value", "0.5", "--", "a=x"],
+    ],
+)
+def test_options_stand_anywhere_and_names_may_hold_what_ends_them(here, words):
+    with gssbo.Optimizer({"a": ["x", "b=x"], "a=b": ["x", "y=z"]}, journal="run.jsonl") as opt:
+        opt.enqueue([{"a": "b=x", "a=b": text} for text in ("x", "y=z")])
+        opt.ask(2)
+    assert main(["tell", *words]) == 0
+    assert read_ledger("run.jsonl").best_x == {"a": "x", "a=b": "y=z"}
+    assert main(["forget", "run.jsonl", "0", "--wait", "1", "1"]) == 0
+    assert read_ledger("run.jsonl").pending == []
+
+
+def test_a_name_that_looks_like_an_option_stands_behind_two_dashes(here):
+    with gssbo.Optimizer({"--x": (0.0, 1.0)}, journal="run.jsonl") as opt:
+        opt.ask()
+    assert main(["tell", "run.jsonl", "--value", "0.5", "--", "--x=0.25"]) == 0
+    assert read_ledger("run.jsonl").best_x == {"--x": 0.25}

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 
 from gssbo.cli import ask, export, info, listings, record, run, tell, tune
-from gssbo.cli.arguments import joined
+from gssbo.cli.arguments import Interleaved, joined
 from gssbo.cli.errors import FAILED, INTERRUPTED
 
 __all__ = ["main"]
@@ -27,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description="Gaussian-process Bayesian optimization on a retained subset of the observations.",
     )
     parser.add_argument("--version", action="version", version=f"gssbo {version('gssbo')}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Interleaved)
     for module in (tune, ask, tell, record, export, run, listings, info):
         module.add_commands(commands)
     options = parser.parse_args(joined(sys.argv[1:] if arguments is None else arguments))

@@ -4,8 +4,25 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
+from typing import Any
 
-__all__ = ["joined", "natural", "positive", "subset_size"]
+__all__ = ["Interleaved", "joined", "natural", "positive", "subset_size"]
+
+
+class Interleaved(argparse.ArgumentParser):
+    """A parser whose options may stand before, between and behind its words; what follows `--` is no option."""
+
+    _reads_options = False
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Options first and then the words, in two calls of the method of this name."""
+        if self._reads_options:
+            return super().parse_known_args(args, namespace)
+        self._reads_options = True
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._reads_options = False
 
 
 def positive(text: str) -> int:

@@ -88,12 +88,12 @@ def _point(ledger: Ledger, words: list[str]) -> Any:
     names = labels(ledger.space)
     found: dict[str, str] = {}
     for word in words:
-        name, equals, text = word.partition("=")
-        if not equals or name not in names:
+        name = max((name for name in names if word.startswith(f"{name}=")), key=len, default=None)  # it may hold one
+        if name is None:
             raise ValueError(f"the point must be NAME=VALUE for each of {', '.join(names)}, got {word!r}")
         if name in found:
             raise ValueError(f"the point must have each parameter once, got {name} again in {word!r}")
-        found[name] = text
+        found[name] = word[len(name) + 1 :]
     missing = [name for name in names if name not in found]
     if missing:
         raise ValueError(f"the point must have all parameters, missing: {', '.join(missing)}")

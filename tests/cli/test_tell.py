@@ -116,3 +116,13 @@ def test_a_name_that_looks_like_an_option_stands_behind_two_dashes(here):
         opt.ask()
     assert main(["tell", "run.jsonl", "--value", "0.5", "--", "--x=0.25"]) == 0
     assert read_ledger("run.jsonl").best_x == {"--x": 0.25}
+
+
+def test_text_that_stands_for_two_values_is_refused(here, capsys):
+    with gssbo.Optimizer({"c": [True, "true", "x", 1.5, "1.5"]}, journal="run.jsonl") as opt:
+        opt.tell({"c": "x"}, 1.0)
+    assert main(["tell", "run.jsonl", "c=x", "--value", "0.5"]) == 0
+    with pytest.raises(SystemExit):
+        main(["tell", "run.jsonl", "c=true", "--value", "0.25"])
+    assert "c must say which value it is, got 'true', which stands for true and \"true\"" in capsys.readouterr().err
+    assert read_ledger("run.jsonl").n_told == 2

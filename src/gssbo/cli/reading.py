@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -48,7 +49,7 @@ def read_values(
     Raises
     ------
     ValueError
-        If a text is none; the message begins with what `where` says of its position.
+        If a text is none, or more than one; the message begins with what `where` says of its position.
 
     Examples
     --------
@@ -59,6 +60,11 @@ def read_values(
     values = getattr(parameter, "values", ())
     known = {form(value): value for form in (str, written) for value in reversed(values)}  # the last ones stay
     found = [known[text] if text in known else _read(text) for text in texts]
+    alike = {text for text, count in Counter(map(written, values)).items() if count > 1}
+    for i, text in enumerate(texts if alike else ()):
+        if text in alike:
+            meant = " and ".join(json.dumps(value) for value in values if written(value) == text)
+            raise ValueError(f"{where(i)}{name} must say which value it is, got {text!r}, which stands for {meant}")
     try:
         parameter.store(found)
     except Misfit as misfit:

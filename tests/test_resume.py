@@ -278,6 +278,19 @@ def test_a_seed_may_be_any_that_numpy_takes(tmp_path, seed, entropy):
     assert [each["entropy"] for each in header["rng"]] == [entropy] * 4
 
 
+def test_a_number_is_the_same_however_it_is_written(tmp_path):
+    path, bounds = tmp_path / "run.jsonl", [(0.0, 1.0)]
+    begun = {"acquisition": "ucb", "acquisition_options": {"beta": 2.0}, "dynamic_factor": 4.0, "n_init": 3}
+    with gssbo.Optimizer(bounds, **begun, rng=0, journal=path) as opt:
+        opt.tell(opt.ask(), 1.0)
+    again = {"acquisition_options": {"beta": np.int8(2)}, "dynamic_factor": 4, "n_init": np.uint16(3)}
+    with gssbo.Optimizer(bounds, acquisition="ucb", **again, journal=path) as opt:
+        assert opt.n_told == 1
+    for other in ({"acquisition_options": {"beta": 3}}, {"dynamic_factor": 4.5}, {"retain_initial": False}):
+        with pytest.raises(OtherOption, match=f"was begun with {next(iter(other))}="):
+            gssbo.Optimizer(bounds, **begun | other, journal=path)
+
+
 def test_another_seed_is_another_run(tmp_path):
     path = tmp_path / "run.jsonl"
     gssbo.minimize(bowl, [(0.0, 1.0)], n_evals=3, rng=0, journal=path)

@@ -144,9 +144,16 @@ def check_header(header: Mapping[str, Any], expected: Mapping[str, Any], path: s
     begun = ADDED | header["options"]
     for name in {**begun, **expected["options"]}:
         then, now = begun.get(name), expected["options"].get(name)
-        if json.dumps(now) != json.dumps(then):
+        if _meant(now) != _meant(then):
             message = f"{path} was begun with {name}={_cut(repr(then))}, got {_cut(repr(now))}"
             raise OtherOption(message, name, then)
+
+
+def _meant(option: Any) -> str:
+    """An option as JSON, 4 as 4.0: they are the same number, though in a space they are not the same category."""
+    if isinstance(option, Mapping):
+        return json.dumps({name: _meant(value) for name, value in option.items()}, sort_keys=True)
+    return json.dumps(float(option) if type(option) is int and abs(option) < 2**53 else option)
 
 
 def _check_constraints(then: Any, now: Any, path: str) -> None:

@@ -1,9 +1,11 @@
 """`gssbo ask`, `gssbo forget`: suggestions that are evaluated elsewhere, and how their values come back."""
 
 import csv
+import io
 import json
 import os
 import shlex
+import sys
 import threading
 import time
 
@@ -271,6 +273,20 @@ def test_what_cannot_be_written_is_listed_again(here, capsys):
     assert "`gssbo ask lab.jsonl --pending` has what was to be written" in err
     assert output(capsys, "ask", "lab.jsonl", "--pending", "--out", "today.csv") == "today.csv\n"
     assert (here / "today.csv").read_text().splitlines()[1].startswith("0,")
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "utf-8"])
+def test_names_are_printed_as_far_as_the_output_has_them(here, monkeypatch, encoding):
+    with gssbo.Optimizer({"größe": ["süß", "日本"]}, journal="lab.jsonl") as opt:
+        opt.enqueue([{"größe": "süß"}, {"größe": "日本"}])
+    for command in (["ask", "lab.jsonl", "-n", "2"], ["ask", "lab.jsonl", "--pending"]):
+        output = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+        monkeypatch.setattr(sys, "stdout", output)
+        assert main(command) == 0
+        printed = output.buffer.getvalue().decode(encoding)
+        wanted = "0: 'größe=süß'\n1: 'größe=日本'\n"
+        assert printed == wanted.encode(encoding, "backslashreplace").decode(encoding)
+        assert output.errors == "strict"
 
 
 def test_the_end_of_a_finite_space(here, capsys):

@@ -15,7 +15,7 @@ from importlib.metadata import version
 
 from gssbo.cli import ask, export, info, listings, record, run, tell, tune
 from gssbo.cli.arguments import Interleaved, joined
-from gssbo.cli.errors import FAILED, INTERRUPTED
+from gssbo.cli.errors import FAILED, INTERRUPTED, output_of_any_text
 
 __all__ = ["main"]
 
@@ -32,8 +32,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         module.add_commands(commands)
     options = parser.parse_args(joined(sys.argv[1:] if arguments is None else arguments))
     try:
-        code: int = options.command(options)
-        sys.stdout.flush()
+        with output_of_any_text():
+            code: int = options.command(options)
+            sys.stdout.flush()
         return code
     except KeyboardInterrupt:
         return INTERRUPTED

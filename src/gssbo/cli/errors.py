@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import io
 import os
 import sys
 import warnings
@@ -26,6 +27,7 @@ __all__ = [
     "journal_warnings",
     "note_unread",
     "output_may_be_lost",
+    "output_of_any_text",
 ]
 
 FAILED, WRONG, INTERRUPTED = 1, 2, 130  # exit codes, see `gssbo.cli`
@@ -88,3 +90,18 @@ def output_may_be_lost() -> Iterator[None]:
         sys.stdout.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@contextlib.contextmanager
+def output_of_any_text() -> Iterator[None]:
+    r"""Print what the encoding of stdout lacks as `\xfc` or `\u65e5`, as stderr does: names are the user's."""
+    stdout = sys.stdout
+    if not isinstance(stdout, io.TextIOWrapper) or stdout.errors != "strict":
+        yield
+        return
+    stdout.reconfigure(errors="backslashreplace")
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):  # it is flushed; whoever read it may have gone
+            stdout.reconfigure(errors="strict")

@@ -237,3 +237,51 @@ def test_a_log_scale_of_a_few_doubles_is_a_linear_one():
 def test_what_rounding_takes_beyond_a_bound_is_the_bound(kind):
     beyond = [np.nextafter(kind.low, -1.0), np.nextafter(kind.high, 1e10)]
     assert kind.store(beyond).tolist() == [kind.low, kind.high]
+
+
+def test_categories_are_found_without_comparing_them_all():
+    compared = 0
+
+    class Name:
+        def __init__(self, number):
+            self.number = number
+
+        def __hash__(self):
+            return hash(self.number)
+
+        def __eq__(self, other):
+            nonlocal compared
+            compared += 1
+            return isinstance(other, Name) and self.number == other.number
+
+    n = 500
+    categories = Categorical([Name(number) for number in range(n)])
+    assert categories.store([Name(number) for number in range(n)]).tolist() == list(range(n))
+    assert compared < 5 * n
+    with pytest.raises(ValueError, match="distinct"):
+        Categorical([*categories.values, Name(7)])
+
+
+class Hashless:
+    """Equal to the text it was made of, and without a hash, though it has the method."""
+
+    def __init__(self, text):
+        self.text = text
+
+    def __hash__(self):
+        raise RuntimeError
+
+    def __eq__(self, other):
+        return str(other) == self.text
+
+    def __str__(self):
+        return self.text
+
+
+def test_categories_without_a_hash_are_compared():
+    values = [Hashless("u"), [1, 2], "v", {3}, frozenset({4})]
+    categories = Categorical(values)
+    assert categories.store([{4}, Hashless("v"), [1, 2], "u", frozenset({3})]).tolist() == [4, 2, 1, 0, 3]
+    for more in ("u", Hashless("v"), [1, 2], frozenset({3}), {4}):
+        with pytest.raises(ValueError, match="distinct"):
+            Categorical([*values, more])

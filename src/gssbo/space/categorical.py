@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Real as RealNumber
 from typing import Any, ClassVar
@@ -54,6 +54,7 @@ class Categorical(Discrete):
     dtype: ClassVar[str] = "i8"
 
     values: tuple[Any, ...]
+    _numbers: dict[Any, int] = field(init=False, repr=False, compare=False)  # of those that have a hash
 
     def __post_init__(self) -> None:
         given: Any = self.values
@@ -62,12 +63,7 @@ class Categorical(Discrete):
         values = tuple(fresh(builtin(value)) for value in given)
         if not values:
             raise ValueError(f"values must not be empty, got {given!r}")
-        for i, value in enumerate(values):
-            if not _same(value, value):
-                raise ValueError(f"values must be equal to themselves, got {value!r}")
-            if any(_same(value, other) for other in values[:i]):
-                raise ValueError(f"values must be distinct, got {value!r} twice")
-        set_all(self, values=values)
+        set_all(self, values=values, _numbers=_distinct(values))
 
     @property
     def n_values(self) -> float:
@@ -89,6 +85,9 @@ class Categorical(Discrete):
         return np.array([self._code(i, builtin(value)) for i, value in enumerate(values)], dtype=np.int64)
 
     def _code(self, where: int, value: Any) -> int:
+        number = _number(self._numbers, value)
+        if number is not None:
+            return number
         for code, known in enumerate(self.values):
             if _same(value, known):
                 return code
@@ -135,6 +134,39 @@ class Categorical(Discrete):
     def numbers(self, column: Column) -> FloatArray:
         """The categories that are numbers; NaN for the others."""
         return np.array([_float(value) if _is_real(value) else math.nan for value in self.values])[column]
+
+
+def _distinct(values: tuple[Any, ...]) -> dict[Any, int]:
+    """The numbers of the values that have a hash; a ValueError says which value is none, or there twice."""
+    numbers: dict[Any, int] = {}
+    others: list[Any] = []
+    for i, value in enumerate(values):
+        if not _same(value, value):
+            raise ValueError(f"values must be equal to themselves, got {value!r}")
+        hashed = _has_hash(value)
+        if _number(numbers, value) is not None or any(_same(value, one) for one in (others if hashed else values[:i])):
+            raise ValueError(f"values must be distinct, got {value!r} twice")
+        if hashed:
+            numbers[value] = i
+        else:
+            others.append(value)
+    return numbers
+
+
+def _has_hash(value: Any) -> bool:
+    try:
+        hash(value)
+    except Exception:
+        return False
+    return True
+
+
+def _number(numbers: dict[Any, int], value: Any) -> int | None:
+    """What a value is known by; None where it is not, has no hash, or cannot be compared."""
+    try:
+        return numbers.get(value)
+    except Exception:
+        return None
 
 
 def _is_real(value: Any) -> bool:

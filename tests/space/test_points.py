@@ -7,6 +7,7 @@ import pytest
 
 from gssbo import minimize
 from gssbo.space import Space
+from gssbo.space.points import by_name
 
 NAMED = Space({"n": range(16, 257), "rate": (0.0, 1.0), "act": ["relu", "gelu"]})
 LISTED = Space([range(16, 257), (0.0, 1.0), ["relu", "gelu"]])
@@ -259,6 +260,16 @@ def test_a_run_over_lists(bounds):
 def test_points_refused(space, value, message):
     with pytest.raises(ValueError, match=rf"^x0 .*{message}"):
         space.read("x0", value)
+
+
+def test_no_name_is_searched_for_in_a_point_that_has_them_all():
+    """That would take the square of a thousand parameters a point."""
+
+    class Names(tuple):
+        def __contains__(self, name):
+            raise AssertionError(name)
+
+    assert by_name("x", {"b": 2, "a": 1}, 2, Names("ab")) == [1, 2]
 
 
 def test_a_frame_with_a_column_twice_is_refused():

@@ -101,8 +101,8 @@ def _by_name(name: str, point: Mapping[Any, Any], d: int, names: tuple[str, ...]
     if names is None:
         raise ValueError(f"{name} must be a list of {d} values, one a parameter (they have no names), got {point!r}")
     missing = [key for key in names if key not in point]
-    unknown = [key for key in point if key not in names]
-    if missing or unknown:
+    if missing or len(point) > len(names):
+        unknown = [key for key in point if key not in names]
         found = [
             f"{what}: {', '.join(map(repr, keys))}"
             for what, keys in (("missing", missing), ("unknown", unknown))

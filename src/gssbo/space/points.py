@@ -9,7 +9,7 @@ import numpy as np
 
 from gssbo._validation import check_array, check_matrix
 
-__all__ = ["read_array", "read_columns"]
+__all__ = ["by_name", "read_array", "read_columns"]
 
 
 def read_array(name: str, value: Any, d: int) -> tuple[Any, bool]:
@@ -39,10 +39,10 @@ def read_columns(
             raise ValueError(f"{name} must have each column once, got {keys}")
         table = {key: list(value[key]) for key in keys}
         if names is not None and all(isinstance(key, str) for key in keys):
-            return _by_name(name, table, d, names), False
+            return by_name(name, table, d, names), False
         return list(table.values()) if len(table) == d else _wrong(name, len(table), d), False
     if isinstance(value, Mapping):
-        row = _by_name(name, value, d, names)
+        row = by_name(name, value, d, names)
         if not is_point(row) and all(_is_column(item) for item in row):
             columns = [list(item) for item in row]
             if len({len(column) for column in columns}) > 1:
@@ -58,7 +58,7 @@ def read_columns(
         return [[item] for item in items], True
     items = [_unwrapped(item, names) for item in items]
     if items and all(isinstance(item, Mapping) for item in items):
-        return [list(column) for column in zip(*(_by_name(name, item, d, names) for item in items), strict=True)], False
+        return [list(column) for column in zip(*(by_name(name, item, d, names) for item in items), strict=True)], False
     lists = all((isinstance(item, tuple) or _is_column(item)) and len(item) == d for item in items)
     if items and lists:
         return [list(column) for column in zip(*items, strict=True)], False
@@ -96,7 +96,7 @@ def _is_column(item: Any) -> bool:
     return isinstance(item, list) or (isinstance(item, np.ndarray) and item.ndim > 0) or hasattr(item, "iloc")
 
 
-def _by_name(name: str, point: Mapping[Any, Any], d: int, names: tuple[str, ...] | None) -> list[Any]:
+def by_name(name: str, point: Mapping[Any, Any], d: int, names: tuple[str, ...] | None) -> list[Any]:
     """The values of a dict in the order of the parameters."""
     if names is None:
         raise ValueError(f"{name} must be a list of {d} values, one a parameter (they have no names), got {point!r}")

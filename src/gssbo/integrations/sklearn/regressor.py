@@ -22,15 +22,17 @@ __all__ = ["GaussianProcessRegressor"]
 base: Any = import_optional("sklearn.base", extra="sklearn", purpose="gssbo.integrations.sklearn")
 validation: Any = import_optional("sklearn.utils.validation", extra="sklearn", purpose="gssbo.integrations.sklearn")
 
+LEAST_FITTED = 500  # observations for the hyperparameters, where there are so many; fewer take noise for signal
+
 
 class GaussianProcessRegressor(base.RegressorMixin, base.BaseEstimator):  # type: ignore[misc]
     """Gaussian-process regression for pipelines and searches of scikit-learn.
 
     A `gssbo.GaussianProcess` behind an estimator's interface. Beyond `subset_size` observations the hyperparameters are
-    fitted to a random subset of that size, the rule chooses from all of them with these, and all of them are projected
-    on what it chose, what that does not span being noise; or the process stands on these alone. For the rules
-    "residual", "residual-ratio" and "variance" that takes time linear in the number of observations, and memory
-    likewise.
+    fitted to 500 random ones, or `subset_size` if that is more, the rule chooses from all of them with these, and all
+    of them are projected on what it chose, what that does not span being noise; or the process stands on these alone.
+    For the rules "residual", "residual-ratio" and "variance" that takes time linear in the number of observations, and
+    memory likewise.
 
     What a rule chooses is no fair sample: hyperparameters fitted to it again take large residuals for noise. On noisy
     functions that made the residual rule's error 1.6 to 2.9 times as large, and worse than a random subset's.
@@ -154,7 +156,7 @@ class GaussianProcessRegressor(base.RegressorMixin, base.BaseEstimator):  # type
         if size is None or len(X) <= size:
             gp.fit(X, z)
         else:
-            first = np.sort(rng.permutation(len(X))[:size])
+            first = np.sort(rng.permutation(len(X))[: max(size, LEAST_FITTED)])
             gp.fit(X[first], z[first])
             retained = np.sort(select_subset(gp, X, size, y=z, rule=rule, rng=rng))
             gp.condition(np.ascontiguousarray(X[retained]), z[retained], optimize=False, rng=rng)

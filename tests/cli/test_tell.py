@@ -1,5 +1,7 @@
 """`gssbo tell`: a value from the command line."""
 
+from pathlib import Path
+
 import pytest
 
 import gssbo
@@ -126,3 +128,16 @@ def test_text_that_stands_for_two_values_is_refused(here, capsys):
         main(["tell", "run.jsonl", "c=true", "--value", "0.25"])
     assert "c must say which value it is, got 'true', which stands for true and \"true\"" in capsys.readouterr().err
     assert read_ledger("run.jsonl").n_told == 2
+
+
+def test_a_line_that_is_waited_for_may_hold_such_text(here):
+    with gssbo.Optimizer({"c": ["true", True, "x"]}, journal="run.jsonl") as opt:
+        opt.enqueue([{"c": "true"}, {"c": "x"}])
+        opt.ask(2)
+    Path("run.csv").write_text("suggestion,c,value\n0,true,\n1,x,0.5\n")
+    assert main(["tell", "run.jsonl", "--from", "run.csv"]) == 0
+    assert [each.id for each in read_ledger("run.jsonl").pending] == [0]
+    Path("run.csv").write_text("suggestion,c,value\n0,true,0.25\n1,x,0.5\n")
+    with pytest.raises(SystemExit):
+        main(["tell", "run.jsonl", "--from", "run.csv"])
+    assert read_ledger("run.jsonl").n_told == 1

@@ -88,20 +88,21 @@ def read_table(path: Path, space: Space, *, maximize: bool) -> Table:
     names = labels(space)
     own = own_columns(names)
     cells = _Cells(path, [*names, own["value"]], [own[name] for name in OWN])
-    points = read_points(space, [cells.texts(name) for name in names], cells.where)
     failed, prior = (cells.flags(own[name]) for name in ("failed", "prior"))
     answers = _answers(cells, own["suggestion"])
     texts = cells.texts(own["value"])
     done = [k for k, text in enumerate(texts) if answers[k] is None or text.strip() or failed[k]]
+    columns = [[column[k] for k in done] for column in map(cells.texts, names)]
+    points = read_points(space, columns, lambda i: cells.where(done[i]))
     values = _values(cells, own["value"], done, failed, maximize=maximize)
     noise_std = _noise(cells, own["noise_std"])
     return Table(
-        [points[k] for k in done],
+        points,
         values,
         [noise_std[k] for k in done],
         [prior[k] is True for k in done],
         [answers[k] for k in done],
-        len(points) - len(done),
+        len(texts) - len(done),
         cells.unread,
     )
 

@@ -76,7 +76,7 @@ def test_bad_size(size):
 
 @pytest.mark.parametrize(
     ("dim", "size", "method"),
-    [(2, 100, "gssbo-residual"), (10, 100, "gssbo-residual"), (11, 100, "gssbo-residual-pooled")],
+    [(2, 100, "gssbo-residual"), (10, 100, "gssbo-residual"), (11, 100, "gssbo-variance-pooled")],
 )
 def test_the_residual_preset_is_the_method_that_suits_the_dimension(dim, size, method):
     ours, expected = residual(dim, size), {"posterior": "exact", "fit_on": "retained", **method_options(method, size)}
@@ -87,7 +87,7 @@ def test_the_residual_preset_is_the_method_that_suits_the_dimension(dim, size, m
 def test_a_larger_subset_is_enough_in_more_dimensions():
     assert residual(20, 100)["posterior"] == "pooled"
     assert residual(20, 200)["posterior"] == "exact"
-    assert residual(50, 200)["fit_on"] == 1600
+    assert residual(50, 200)["fit_on"] == 2000
 
 
 @pytest.mark.parametrize("dim", [2, 12])

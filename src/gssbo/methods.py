@@ -90,6 +90,10 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             "the same, but all observations give the mean exactly, and the retained ones its uncertainty",
             {"rule": "residual", "fit_on": 800, "refit": 10, "posterior": "pooled"},
         ),
+        "gssbo-variance-pooled": Method(
+            "the same on 1,000, and the retained ones chosen for that uncertainty, by conditional variance alone",
+            {"rule": "variance", "fit_on": 1000, "refit": 10, "posterior": "pooled"},
+        ),
         "rssbo": Method(
             "random subset; the newest observation is retained, the initial design is not",
             {"rule": "random", "retain_initial": False},

@@ -55,10 +55,10 @@ def residual(dim: int, subset_size: int = 100) -> dict[str, Any]:
     Ten observations a dimension are what a computer experiment is usually given (Loeppky, Sacks and Welch, Choosing the
     sample size of a computer experiment: a practical guide, Technometrics 2009). Where M is at least that, the
     model stands on the retained observations, and its hyperparameters are fitted on them at every iteration. Where it
-    is less, all observations give the mean, and projected on the retained ones its uncertainty; hyperparameters are
-    fitted on 8 M observations spread over the history, at every tenth iteration. Regrets of both are in
-    `bench/results/defaults.md`. The mean of n observations takes n^3 / 3 operations a suggestion; ``"pool": "auto"`` on
-    top bounds n.
+    is less, all observations give the mean, and projected on the retained ones its uncertainty. These have nothing else
+    to carry then, so the rule is that by conditional variance alone; hyperparameters are fitted on 10 M observations
+    spread over the history, at every tenth iteration. Regrets of both are in `bench/results/defaults.md`. The mean of n
+    observations takes n^3 / 3 operations a suggestion; ``"pool": "auto"`` on top bounds n.
 
     Parameters
     ----------
@@ -74,14 +74,13 @@ def residual(dim: int, subset_size: int = 100) -> dict[str, Any]:
 
     Examples
     --------
-    >>> residual(6)["rule"], residual(20)["posterior"], residual(20, 200)["posterior"]
-    ('residual', 'pooled', 'exact')
+    >>> residual(6)["rule"], residual(20)["rule"], residual(20)["posterior"], residual(20, 200)["posterior"]
+    ('residual', 'variance', 'pooled', 'exact')
     """
     d, M = check_integer("dim", dim, at_least=1), check_integer("subset_size", subset_size, at_least=1)
-    chosen = paper(M) | {"rule": "residual"}
     if ENOUGH * d <= M:
-        return chosen | {"posterior": "exact", "fit_on": "retained"}
-    return chosen | {"posterior": "pooled", "fit_on": 8 * M, "refit": 10}
+        return paper(M) | {"rule": "residual", "posterior": "exact", "fit_on": "retained"}
+    return paper(M) | {"rule": "variance", "posterior": "pooled", "fit_on": 10 * M, "refit": 10}
 
 
 def surrogate_options() -> dict[str, Any]:

@@ -17,7 +17,6 @@ References
 """
 from libc.float cimport DBL_EPSILON
 from libc.math cimport NAN, exp, fabs, log, sqrt
-from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 from gssbo._core._dense cimport (
@@ -35,9 +34,13 @@ from gssbo._core._dense cimport invert as share_inverse
 from gssbo._core._kernels cimport upper_gram
 from gssbo._core._simd cimport (
     GSSBO_LANES,
+    GSSBO_LINE,
+    gssbo_aligned,
+    gssbo_allocate,
     gssbo_factor_scratch,
     gssbo_inverse_scratch,
     gssbo_padded,
+    gssbo_release,
     gssbo_simd,
     gssbo_simd_table,
 )
@@ -109,11 +112,11 @@ def fit(
 ):
     """Factor K_y and solve for alpha; return L, or NaN when K_y is not positive definite in doubles."""
     cdef Py_ssize_t n = X.shape[0], d = X.shape[1], ld = U.shape[1]
-    cdef double *rows = <double *> malloc(((n + ld) * d + gssbo_factor_scratch(n)) * sizeof(double))
-    if rows == NULL:
+    cdef double *columns = <double *> gssbo_allocate(((n + ld) * d + gssbo_factor_scratch(n)) * sizeof(double))
+    if columns == NULL:
         raise MemoryError
-    cdef double *columns = rows + n * d
     cdef double *strips = columns + ld * d
+    cdef double *rows = strips + gssbo_factor_scratch(n)
     cdef double value
     with nogil:
         simd.scale(n, d, &X[0, 0], &X[0, 0], &lengthscale[0], ld, rows, columns)
@@ -121,7 +124,7 @@ def fit(
         value = NAN
         if not factor(n, ld, &U[0, 0], &alpha[0], strips):
             value = solve(n, &z[0], ld, &U[0, 0], &alpha[0])
-    free(rows)
+    gssbo_release(columns)
     return value
 
 
@@ -129,34 +132,34 @@ cdef struct Layout:     # of the scratch of a likelihood
     double *K           # (n, ld)
     double *radial      # (n, ld)
     double *P           # (n, ld)
-    double *rows        # (n, d), scaled inputs
-    double *columns     # (d, ld), the same
+    double *columns     # (d, ld), scaled inputs
     double *lanes       # (d, GSSBO_LANES)
-    double *noise       # (n,), on the diagonal of K_y
     double *alpha       # (ld,)
     double *weight      # (weights_size(n),)
     double *scratch     # of the factor and the inverse
+    double *rows        # (n, d), scaled inputs
+    double *noise       # (n,), on the diagonal of K_y
 
 
 cdef Py_ssize_t likelihood_work(Py_ssize_t n, Py_ssize_t d) noexcept nogil:
     """Elements of scratch `likelihood` needs."""
     cdef Py_ssize_t ld = gssbo_padded(n)
-    return 3 * n * ld + (n + ld + GSSBO_LANES) * d + n + ld + weights_size(n) + gssbo_inverse_scratch(n)
+    return GSSBO_LINE + 3 * n * ld + (n + ld + GSSBO_LANES) * d + n + ld + weights_size(n) + gssbo_inverse_scratch(n)
 
 
 cdef Layout layout(Py_ssize_t n, Py_ssize_t d, double *work) noexcept nogil:
     cdef Layout at
     cdef Py_ssize_t ld = gssbo_padded(n)
-    at.K = work
+    at.K = gssbo_aligned(work)
     at.radial = at.K + n * ld
     at.P = at.radial + n * ld
-    at.rows = at.P + n * ld
-    at.columns = at.rows + n * d
+    at.columns = at.P + n * ld
     at.lanes = at.columns + ld * d
-    at.noise = at.lanes + GSSBO_LANES * d
-    at.alpha = at.noise + n
+    at.alpha = at.lanes + GSSBO_LANES * d
     at.weight = at.alpha + ld
     at.scratch = at.weight + weights_size(n)
+    at.rows = at.scratch + gssbo_inverse_scratch(n)
+    at.noise = at.rows + n * d
     return at
 
 
@@ -287,7 +290,7 @@ cdef double likelihood(
     const double *factors,          # IN (n,), f
     const double *known,            # IN (n,)
     const double *theta,            # IN (d + 2,)
-    double *work,                   # OUT (likelihood_work(n, d),), zero in the padding of its first n ld elements
+    double *work,                   # INOUT (likelihood_work(n, d),), zeros at first
     double *gradient,               # OUT (d + 2,), dL/dtheta
 ) noexcept nogil:
     """L and its gradient; NaN when K_y is not positive definite in doubles."""
@@ -349,7 +352,7 @@ def share_likelihood(
     cdef Py_ssize_t n = X.shape[0], d = X.shape[1], ld = gssbo_padded(n), part, slope_parts = min(threads, d)
     cdef Layout at = layout(n, d, &work[0])
     cdef gssbo_stage *stages = <gssbo_stage *> (&shared[0] + 1)
-    cdef double *weight = <double *> malloc(weights_size(n) * sizeof(double))
+    cdef double *weight = <double *> gssbo_allocate(weights_size(n) * sizeof(double))
     if weight == NULL:
         raise MemoryError
     with nogil:
@@ -383,7 +386,7 @@ def share_likelihood(
                     end(n, d, &z[0], &factors[0], &known[0], &theta[0], &outcome[1], at)
                     gssbo_finish(stages)
                 gssbo_await(stages, 1)
-    free(weight)
+    gssbo_release(weight)
 
 
 cdef double solve_factored(

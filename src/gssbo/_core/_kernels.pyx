@@ -11,10 +11,9 @@ radial      variance dR/d(-r2/2), so that dk/dx_k = -radial (x_k - x'_k) / lengt
 Distances are sums of squared differences of centred coordinates, never |a|^2 + |b|^2 - 2ab: nothing cancels for
 near-duplicates far from the origin. All lengthscales are positive.
 """
-from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-from gssbo._core._simd cimport GSSBO_LANES, GSSBO_PAD, gssbo_simd, gssbo_simd_table
+from gssbo._core._simd cimport GSSBO_LANES, GSSBO_PAD, gssbo_allocate, gssbo_release, gssbo_simd, gssbo_simd_table
 
 cdef const gssbo_simd_table *simd = gssbo_simd()
 
@@ -60,7 +59,7 @@ def gram(
 ):
     """K = k(X, X) + diag(diagonal)."""
     cdef Py_ssize_t n = X.shape[0], d = X.shape[1], ld = K.shape[1], i, j
-    cdef double *columns = <double *> malloc((ld + n) * d * sizeof(double))
+    cdef double *columns = <double *> gssbo_allocate((ld + n) * d * sizeof(double))
     if columns == NULL:
         raise MemoryError
     cdef double *rows = columns + ld * d
@@ -71,7 +70,7 @@ def gram(
             for i in range(n):
                 for j in range(i):
                     K[i, j] = K[j, i]
-    free(columns)
+    gssbo_release(columns)
 
 
 def cross(
@@ -84,7 +83,7 @@ def cross(
 ):
     """K = k(A, B)."""
     cdef Py_ssize_t n = A.shape[0], m = B.shape[0], d = A.shape[1], ld = K.shape[1], i
-    cdef double *columns = <double *> malloc((ld + max(n, m)) * d * sizeof(double))
+    cdef double *columns = <double *> gssbo_allocate((ld + max(n, m)) * d * sizeof(double))
     if columns == NULL:
         raise MemoryError
     cdef double *rows = columns + ld * d
@@ -97,7 +96,7 @@ def cross(
             simd.kernel_values(kind, m, variance, &K[i, 0], NULL)
             if m < ld:
                 memset(&K[i, m], 0, (ld - m) * sizeof(double))
-    free(columns)
+    gssbo_release(columns)
 
 
 def cross_gradient(
@@ -111,7 +110,7 @@ def cross_gradient(
 ):
     """Kernel values and their gradient in the second argument."""
     cdef Py_ssize_t n = A.shape[0], d = A.shape[1], i, j
-    cdef double *radial = <double *> malloc(n * sizeof(double))
+    cdef double *radial = <double *> gssbo_allocate(n * sizeof(double))
     if radial == NULL:
         raise MemoryError
     cdef double difference, r2
@@ -126,4 +125,4 @@ def cross_gradient(
         for i in range(n):
             for j in range(d):
                 dk[i, j] = -radial[i] * ((x[j] - A[i, j]) / lengthscale[j]) / lengthscale[j]
-    free(radial)
+    gssbo_release(radial)

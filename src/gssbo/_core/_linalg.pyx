@@ -12,16 +12,17 @@ summed in one fixed order: the result does not depend on the BLAS or its threads
 Why not LAPACK: OpenBLAS's potrf, potri, symm and symv return different last bits with one thread and with two, which
 a loop of argmax decisions amplifies into a different run, and below n = 200 these routines are faster.
 """
-from libc.stdlib cimport free, malloc
 
 from gssbo._core._dense cimport mirror
 from gssbo._core._simd cimport (
     GSSBO_PAD,
     GSSBO_PRODUCT_SCRATCH,
     GSSBO_RESIDENT,
+    gssbo_allocate,
     gssbo_factor_scratch,
     gssbo_inverse_scratch,
     gssbo_padded,
+    gssbo_release,
     gssbo_simd,
     gssbo_simd_table,
 )
@@ -45,7 +46,7 @@ cdef double *allocate(Py_ssize_t size) except? NULL:
     cdef double *scratch
     if size == 0:
         return NULL
-    scratch = <double *> malloc(size * sizeof(double))
+    scratch = <double *> gssbo_allocate(size * sizeof(double))
     if scratch == NULL:
         raise MemoryError
     return scratch
@@ -60,7 +61,7 @@ def cholesky(
     cdef Py_ssize_t status
     with nogil:
         status = simd.cholesky(n, &A[0, 0], A.shape[1], strips)
-    free(strips)
+    gssbo_release(strips)
     return status
 
 
@@ -75,7 +76,7 @@ def solve_transposed(
     with nogil:
         simd.pack_factor(n, &U[0, 0], U.shape[1], strips)
         simd.solve_transposed(n, m, &U[0, 0], U.shape[1], strips, &B[0, 0], B.shape[1])
-    free(strips)
+    gssbo_release(strips)
 
 
 def solve(
@@ -105,7 +106,7 @@ def inverse(
         simd.pack_factor(n, &U[0, 0], U.shape[1], scratch)
         simd.invert(n, &U[0, 0], U.shape[1], &P[0, 0], P.shape[1], scratch)
         mirror(n, &P[0, 0], P.shape[1], 0, 1)
-    free(scratch)
+    gssbo_release(scratch)
 
 
 def subtract_product(
@@ -120,7 +121,7 @@ def subtract_product(
     cdef double *pack = allocate(GSSBO_PRODUCT_SCRATCH)
     with nogil:
         simd.subtract_product(m, n, k, &A[0, 0], A.shape[1], &B[0, 0], B.shape[1], &C[0, 0], C.shape[1], pack)
-    free(pack)
+    gssbo_release(pack)
 
 
 def product_vector(

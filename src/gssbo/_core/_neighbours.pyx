@@ -9,9 +9,8 @@ m           most neighbours of a point
 Neighbours are found by looking at all inputs, with the m nearest so far in a heap: in 6 dimensions and with m in the
 tens, a tree of 1,000 inputs would visit most of them anyway. Of equal distances the lower index is nearer.
 """
-from libc.stdlib cimport free, malloc
 
-from gssbo._core._simd cimport gssbo_padded, gssbo_simd, gssbo_simd_table
+from gssbo._core._simd cimport gssbo_allocate, gssbo_padded, gssbo_release, gssbo_simd, gssbo_simd_table
 
 cdef const gssbo_simd_table *simd = gssbo_simd()
 
@@ -87,7 +86,7 @@ def before(
 ):
     """The m nearest to each term among those before it."""
     cdef Py_ssize_t n = X.shape[0], d = X.shape[1], m = sets.shape[1], ld = gssbo_padded(n), t, i, j, k, size
-    cdef double *columns = <double *> malloc((ld * d + d + ld + m) * sizeof(double))
+    cdef double *columns = <double *> gssbo_allocate((ld * d + d + ld + m) * sizeof(double))
     if columns == NULL:
         raise MemoryError
     cdef double *x = columns + ld * d
@@ -103,4 +102,4 @@ def before(
             size = keep_nearest(i, r2, m, kept, &sets[t, 0])
             for j in range(size, m):
                 sets[t, j] = -1
-    free(columns)
+    gssbo_release(columns)

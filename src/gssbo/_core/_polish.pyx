@@ -8,11 +8,11 @@ m, s            posterior mean and standard deviation at x; z = (m - best) / s
 log EI          log s + log h(z), h as in `_acquire`; its gradient is ds/s + (log h)'(z) (dm - z ds) / s
 """
 from libc.math cimport NAN, fmax, log, sqrt
-from libc.stdlib cimport calloc, free
+from libc.string cimport memset
 
 from gssbo._core._acquire cimport dlog_h, log_h
 from gssbo._core._climb cimport climb, climb_state
-from gssbo._core._simd cimport gssbo_simd, gssbo_simd_table
+from gssbo._core._simd cimport gssbo_allocate, gssbo_release, gssbo_simd, gssbo_simd_table
 
 cdef const gssbo_simd_table *simd = gssbo_simd()
 
@@ -96,12 +96,13 @@ def climb_log_ei(
     cdef Py_ssize_t n = X.shape[0], d = X.shape[1], j, n_evaluations
     cdef Surface surface
     cdef double value, width
-    cdef double *scratch = <double *> calloc(2 * n + 5 * d + climb_state(d), sizeof(double))
+    cdef double *scratch = <double *> gssbo_allocate((2 * n + 5 * d + climb_state(d)) * sizeof(double))
     if scratch == NULL:
         raise MemoryError
     cdef double *u = scratch + 2 * n + 2 * d
     cdef double *zeros = u + d
     cdef double *ones = zeros + d
+    memset(ones + d, 0, climb_state(d) * sizeof(double))
     surface.kind, surface.n, surface.d, surface.ld = kind, n, d, U.shape[1]
     surface.X, surface.lengthscale, surface.variance = &X[0, 0], &lengthscale[0], variance
     surface.U, surface.alpha, surface.best = &U[0, 0], &alpha[0], best
@@ -117,5 +118,5 @@ def climb_log_ei(
         for j in range(d):
             x[j] = min(max(low[j] + u[j] * (high[j] - low[j]), low[j]), high[j])
     finally:
-        free(scratch)
+        gssbo_release(scratch)
     return value

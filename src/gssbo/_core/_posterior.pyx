@@ -6,14 +6,15 @@ X, alpha, U     inputs (n, d), weights K_y^-1 z (n,) and factor K_y = U^T U, as 
 k               k(X, x) (n,), for one candidate x
 """
 from libc.math cimport fabs, sqrt
-from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 from gssbo._core._simd cimport (
     GSSBO_MATERN32,
     GSSBO_RBF,
+    gssbo_allocate,
     gssbo_factor_scratch,
     gssbo_padded,
+    gssbo_release,
     gssbo_simd,
     gssbo_simd_table,
 )
@@ -46,16 +47,16 @@ def posterior(
     """
     cdef Py_ssize_t n = X.shape[0], d = X.shape[1], m = candidates.shape[0], ld = U.shape[1]
     cdef Py_ssize_t block, first, size, width, i, j
-    cdef double *rows = <double *> malloc(((n + 2 * CHUNK) * d + (n + 2) * ROW + gssbo_factor_scratch(n))
-                                          * sizeof(double))
-    if rows == NULL:
+    cdef double *columns = <double *> gssbo_allocate(
+        ((n + 2 * CHUNK) * d + (n + 2) * ROW + gssbo_factor_scratch(n)) * sizeof(double))
+    if columns == NULL:
         raise MemoryError
-    cdef double *scaled = rows + n * d
-    cdef double *columns = scaled + CHUNK * d
-    cdef double *V = columns + CHUNK * d
+    cdef double *scaled = columns + CHUNK * d
+    cdef double *V = scaled + CHUNK * d
     cdef double *sums = V + n * ROW
     cdef double *squares = sums + ROW
     cdef double *strips = squares + ROW
+    cdef double *rows = strips + gssbo_factor_scratch(n)
     cdef double *v
     with nogil:
         for i in range(n):
@@ -80,7 +81,7 @@ def posterior(
             for j in range(size):
                 mean[first + j] = sums[j]
                 latent_variance[first + j] = max(variance - squares[j], 0.0)
-    free(rows)
+    gssbo_release(columns)
 
 
 cdef double single_factor(int kind) noexcept nogil:
@@ -118,20 +119,21 @@ def posterior_bound(
     """
     cdef Py_ssize_t n = X.shape[0], d = X.shape[1], m = candidates.shape[0], fours = (n + GROUP - 1) // GROUP
     cdef Py_ssize_t block, first, size, some, i, j, together
-    cdef double *rows = <double *> malloc(((n + 2 * CHUNK + 1) * d + (GROUP + 2) * CHUNK) * sizeof(double)
-                                          + (GROUP * fours * (d + 1) + CHUNK * (d + 1)) * sizeof(float))
-    if rows == NULL:
+    cdef double *columns = <double *> gssbo_allocate(
+        ((n + 2 * CHUNK + 1) * d + (GROUP + 2) * CHUNK) * sizeof(double)
+        + (GROUP * fours * (d + 1) + CHUNK * (d + 1)) * sizeof(float))
+    if columns == NULL:
         raise MemoryError
-    cdef double *scaled = rows + n * d
-    cdef double *columns = scaled + CHUNK * d
-    cdef double *group = columns + CHUNK * d
+    cdef double *scaled = columns + CHUNK * d
+    cdef double *group = scaled + CHUNK * d
     cdef double *sums = group + GROUP * CHUNK
     cdef double *closest = sums + CHUNK
-    cdef double *factor = closest + CHUNK
+    cdef float *places = <float *> (closest + CHUNK)
+    cdef float *largest = places + CHUNK * d
+    cdef double *rows = <double *> (largest + CHUNK)
+    cdef double *factor = rows + n * d
     cdef float *points = <float *> (factor + d)
     cdef float *weights = points + GROUP * fours * d
-    cdef float *places = weights + GROUP * fours
-    cdef float *largest = places + CHUNK * d
     cdef double stretch = single_factor(kind), unit = 0.0, weight = 0.0, norm = 0.0, square, error
     cdef bint plain
     with nogil:
@@ -178,7 +180,7 @@ def posterior_bound(
             for j in range(size):
                 mean[first + j] = sums[j]
                 std[first + j] = sqrt(max(variance - share * closest[j] * closest[j], 0.0))
-    free(rows)
+    gssbo_release(columns)
 
 
 def posterior_gradient(
@@ -194,7 +196,7 @@ def posterior_gradient(
 ):
     """Gradients of the posterior mean and latent variance in the candidate."""
     cdef Py_ssize_t n = X.shape[0], d = X.shape[1], c, i, j
-    cdef double *k = <double *> malloc(2 * n * sizeof(double))
+    cdef double *k = <double *> gssbo_allocate(2 * n * sizeof(double))
     if k == NULL:
         raise MemoryError
     cdef double *radial = k + n
@@ -222,4 +224,4 @@ def posterior_gradient(
                     slope = -radial[i] * ((candidates[c, j] - X[i, j]) / lengthscale[j]) / lengthscale[j]
                     dmean[c, j] += alpha[i] * slope
                     dvariance[c, j] -= 2.0 * k[i] * slope
-    free(k)
+    gssbo_release(k)

@@ -27,10 +27,9 @@ References
 """
 from libc.float cimport DBL_EPSILON
 from libc.math cimport INFINITY, sqrt
-from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
-from gssbo._core._simd cimport gssbo_padded, gssbo_simd, gssbo_simd_table
+from gssbo._core._simd cimport gssbo_allocate, gssbo_padded, gssbo_release, gssbo_simd, gssbo_simd_table
 
 cdef const gssbo_simd_table *simd = gssbo_simd()
 
@@ -308,7 +307,7 @@ def pivots(
     cdef Pool pool
     cdef Shortlist best
     cdef Block block
-    cdef double *start = <double *> malloc(
+    cdef double *start = <double *> gssbo_allocate(
         (ld * (d + size + BLOCK + 5) + room * (d + size + 4) + (size + BLOCK) * BLOCK + CHUNK + BLOCK * d + size)
         * sizeof(double) + n + room * sizeof(Py_ssize_t))
     if start == NULL:
@@ -351,4 +350,4 @@ def pivots(
         for j in range(f):
             chosen[j] = forced[j]
         choose(&pool, f, listed, &best, &block, values, x, retained, &chosen[0])
-    free(start)
+    gssbo_release(start)

@@ -4,6 +4,7 @@ cdef extern from "simd.h" nogil:
     enum: GSSBO_PAD
     enum: GSSBO_RESIDENT
     enum: GSSBO_ROWS
+    enum: GSSBO_LINE
     enum: GSSBO_LANES
     enum: GSSBO_RBF
     enum: GSSBO_MATERN32
@@ -74,6 +75,9 @@ cdef extern from "simd.h" nogil:
                          Py_ssize_t lds) noexcept nogil
         double (*largest)(Py_ssize_t n, const double *x) noexcept nogil
 
+    void *gssbo_allocate(size_t size) noexcept nogil
+    void gssbo_release(void *memory) noexcept nogil
+    double *gssbo_aligned(double *memory) noexcept nogil
     Py_ssize_t gssbo_padded(Py_ssize_t n) noexcept nogil
     Py_ssize_t gssbo_factor_scratch(Py_ssize_t n) noexcept nogil
     Py_ssize_t gssbo_inverse_scratch(Py_ssize_t n) noexcept nogil

@@ -23,7 +23,6 @@ References
 """
 from libc.float cimport DBL_EPSILON
 from libc.math cimport NAN, exp, log
-from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from gssbo._core._gp cimport factor
@@ -32,8 +31,10 @@ from gssbo._core._neighbours cimport keep_nearest, scaled_columns
 from gssbo._core._simd cimport (
     GSSBO_LANES,
     GSSBO_PAD,
+    gssbo_allocate,
     gssbo_factor_scratch,
     gssbo_padded,
+    gssbo_release,
     gssbo_simd,
     gssbo_simd_table,
 )
@@ -149,7 +150,7 @@ def posterior(
     """
     cdef Py_ssize_t n = X.shape[0], d = X.shape[1], q = candidates.shape[0], ldn = gssbo_padded(n)
     cdef Py_ssize_t most = min(m, n), ld = gssbo_padded(most), c, i, k, size, attempt
-    cdef double *columns = <double *> malloc(
+    cdef double *columns = <double *> gssbo_allocate(
         (ldn * d + ldn + d + most * d + ld * d + GSSBO_PAD + most * ld + 3 * ld + packed_size(most)
          + gssbo_factor_scratch(most)) * sizeof(double) + most * sizeof(Py_ssize_t))
     if columns == NULL:
@@ -192,7 +193,7 @@ def posterior(
             half_solve(size, ld, U, w)
             mean[c] = simd.dot(size, v, w)
             latent_variance[c] = max(variance - simd.dot(size, v, v), 0.0)
-    free(columns)
+    gssbo_release(columns)
 
 
 # Likelihood

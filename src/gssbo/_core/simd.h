@@ -12,6 +12,11 @@
 #define GSSBO_SIMD_H
 
 #include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#ifdef _WIN32
+#include <malloc.h>
+#endif
 
 #define GSSBO_PAD 16       /* columns; whole vectors of any instruction set */
 #define GSSBO_STRIP 16     /* columns; the widest tile of any instruction set */
@@ -21,6 +26,7 @@
 #define GSSBO_ROWS 128     /* of a factor, made in parts at once */
 #define GSSBO_PANEL 240    /* columns of the second operand packed at once: whole tiles of any width */
 #define GSSBO_PRODUCT_SCRATCH ((GSSBO_BLOCK + GSSBO_PANEL) * GSSBO_DEPTH)
+#define GSSBO_LINE 8       /* doubles in a cache line */
 #define GSSBO_LANES 8      /* partial sums kept apart; the widest vector of any instruction set */
 
 enum gssbo_kernel { GSSBO_RBF = 0, GSSBO_MATERN32 = 1, GSSBO_MATERN52 = 2 };
@@ -161,10 +167,38 @@ static inline ptrdiff_t gssbo_padded(ptrdiff_t n)
     return (n + GSSBO_PAD - 1) / GSSBO_PAD * GSSBO_PAD;
 }
 
+/* Memory that begins with a whole cache line, or NULL. A vector that straddles two lines is read twice: a tenth of a
+ * likelihood where vectors are as long as lines. */
+static inline void *gssbo_allocate(size_t bytes)
+{
+    const size_t line = GSSBO_LINE * sizeof(double), whole = (bytes + line - 1) / line * line;
+#ifdef _WIN32
+    return _aligned_malloc(whole, line);
+#else
+    return aligned_alloc(line, whole);
+#endif
+}
+
+static inline void gssbo_release(void *memory)
+{
+#ifdef _WIN32
+    _aligned_free(memory);
+#else
+    free(memory);
+#endif
+}
+
+/* The first whole line of memory that is somebody else's: up to GSSBO_LINE - 1 elements further. */
+static inline double *gssbo_aligned(double *memory)
+{
+    const uintptr_t line = GSSBO_LINE * sizeof(double);
+    return (double *)(((uintptr_t)memory + line - 1) / line * line);
+}
+
 static inline ptrdiff_t gssbo_factor_scratch(ptrdiff_t n)
 {
     const ptrdiff_t whole = n + GSSBO_STRIP - 1; /* at most, rounded up to strips of any width */
-    return n <= GSSBO_RESIDENT ? 0 : whole * (whole + GSSBO_STRIP) / 2;
+    return n <= GSSBO_RESIDENT ? 0 : gssbo_padded(whole * (whole + GSSBO_STRIP) / 2);
 }
 
 static inline ptrdiff_t gssbo_inverse_scratch(ptrdiff_t n)

@@ -35,6 +35,7 @@ LAYER = {
     "observations": 2,
     "pending": 2,
     "machine": 2,
+    "padded": 2,
     "space": 2,
     "statement": 2,
     "_mle": 3,

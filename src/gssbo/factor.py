@@ -14,6 +14,7 @@ import numpy as np
 
 from gssbo._core import _linalg
 from gssbo._typing import FloatArray
+from gssbo.padded import padded_copy, padded_zeros
 
 __all__ = ["Factor", "backward", "first_factor", "forward", "gram", "mirrored", "product", "symmetric"]
 
@@ -44,8 +45,7 @@ class Factor:
 
     def __init__(self, A: FloatArray, ridge: float = 0.0) -> None:
         n = len(A)
-        self._U = np.zeros((n, _linalg.padded(n)))
-        self._U[:, :n] = A
+        self._U = padded_copy(A)
         self._U[np.diag_indices(n)] += ridge
         status = _linalg.cholesky(n, self._U)
         diagonal = self._U.diagonal()
@@ -74,9 +74,7 @@ def first_factor(A: FloatArray, additions: Iterable[float]) -> tuple[FloatArray,
 
     Examples
     --------
-    >>> A = np.zeros((2, _linalg.padded(2)))
-    >>> A[:, :2] = 1.0
-    >>> U, addition = first_factor(A, (0.0, 0.5625))
+    >>> U, addition = first_factor(padded_copy(np.ones((2, 2))), (0.0, 0.5625))
     >>> addition, U[0, :2].tolist()
     (0.5625, [1.25, 0.8])
     """
@@ -95,7 +93,7 @@ def forward(U: FloatArray, b: FloatArray) -> FloatArray:
 
     Examples
     --------
-    >>> U = np.pad(np.array([[2.0, 1.0], [0.0, 2.0]]), ((0, 0), (0, _linalg.padded(2) - 2)))
+    >>> U = padded_copy(np.array([[2.0, 1.0], [0.0, 2.0]]))
     >>> forward(U, np.array([8.0, 16.0]))
     array([4., 6.])
     """
@@ -107,7 +105,7 @@ def backward(U: FloatArray, b: FloatArray) -> FloatArray:
 
     Examples
     --------
-    >>> U = np.pad(np.array([[2.0, 1.0], [0.0, 2.0]]), ((0, 0), (0, _linalg.padded(2) - 2)))
+    >>> U = padded_copy(np.array([[2.0, 1.0], [0.0, 2.0]]))
     >>> backward(U, np.array([4.0, 6.0]))
     array([0.5, 3. ])
     """
@@ -117,8 +115,7 @@ def backward(U: FloatArray, b: FloatArray) -> FloatArray:
 def _solved(solve: Callable[[int, int, FloatArray, FloatArray], object], U: FloatArray, b: FloatArray) -> FloatArray:
     columns = b[:, None] if b.ndim == 1 else b
     n, m = columns.shape
-    B = np.zeros((n, _linalg.padded(m)))
-    B[:, :m] = columns
+    B = padded_copy(columns)
     if n > 0:
         solve(n, m, U, B)
     return B[:, 0].copy() if b.ndim == 1 else B[:, :m].copy()
@@ -152,10 +149,8 @@ def product(A: FloatArray, B: FloatArray) -> FloatArray:
            [6.]])
     """
     k, m, n = len(A), A.shape[1], B.shape[1]
-    left, right = np.zeros((k, _linalg.padded(m))), np.zeros((k, _linalg.padded(n)))
-    left[:, :m], right[:, :n] = A, B
-    out = np.zeros((m, _linalg.padded(n)))
-    _linalg.subtract_product(m, n, k, left, right, out)
+    out = padded_zeros(m, n)
+    _linalg.subtract_product(m, n, k, padded_copy(A), padded_copy(B), out)
     return -out[:, :n]
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from gssbo._core import _linalg
 from gssbo._typing import FloatArray
 from gssbo.gp import GaussianProcess
+from gssbo.padded import padded_copy, padded_zeros
 from gssbo.pooled import PooledProcess
 from gssbo.projected import ProjectedProcess
 from gssbo.surrogate import Predictor
@@ -54,8 +55,7 @@ def _exact(gp: GaussianProcess, points: FloatArray) -> GaussianProcess:
     noise = gp.noise_ + gp.fit_info_["jitter"]
     k = gp.kernel_(gp.X_train_, points)
     mean = np.einsum("ij,i->j", k, gp.alpha_)
-    W = np.zeros((n, _linalg.padded(p)))
-    W[:, :p] = k
+    W = padded_copy(k)
     _linalg.solve_transposed(n, p, gp._U, W)
     S = gp.kernel_.padded_gram(points, noise, full=False)
     _linalg.subtract_product(p, p, n, W, W, S)
@@ -67,7 +67,7 @@ def _exact(gp: GaussianProcess, points: FloatArray) -> GaussianProcess:
             gp = _exact(gp, points[i : i + 1])
         return gp
     extended = copy.copy(gp)
-    extended._U = np.zeros((n + p, _linalg.padded(n + p)))
+    extended._U = padded_zeros(n + p, n + p)
     extended._U[:n, :n] = gp._U[:, :n]
     extended._U[:n, n : n + p] = W[:, :p]
     extended._U[n:, n : n + p] = np.triu(S[:, :p])

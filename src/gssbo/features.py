@@ -21,6 +21,7 @@ import numpy as np
 from gssbo._core import _linalg
 from gssbo._typing import FloatArray
 from gssbo.factor import mirrored
+from gssbo.padded import padded_copy, padded_zeros
 
 __all__ = ["FeatureEmbedding"]
 
@@ -54,9 +55,7 @@ class FeatureEmbedding:
     def _Q(self) -> FloatArray:
         """Q, padded (n, ld); by the core, so that it does not depend on the BLAS threads. O(n^2 q)."""
         n, q = self.features.shape
-        columns = np.zeros((q, _linalg.padded(n)))
-        columns[:, :n] = self.features.T
-        Q = np.zeros((n, columns.shape[1]))
+        columns, Q = padded_copy(self.features.T), padded_zeros(n, n)
         _linalg.subtract_product(n, n, q, -columns, columns, Q)
         Q[:, :n] = mirrored(Q[:, :n])
         diagonal = np.diag_indices(n)

@@ -30,6 +30,7 @@ from gssbo._validation import as_generator, check_array, check_flag, check_integ
 from gssbo.factor import backward, forward, symmetric
 from gssbo.joint import draw, predict
 from gssbo.kernels import KERNELS
+from gssbo.padded import aligned, padded_copy, padded_zeros
 from gssbo.regressor import Regressor
 from gssbo.responses import unstandardize
 
@@ -184,7 +185,7 @@ class GaussianProcess(Regressor):
         kernel, noise = self._adopt(theta)
         known = np.zeros(n) if known is None else known
         factors = np.ones(n) if factors is None else factors
-        U, alpha = np.zeros((n, _linalg.padded(n))), np.empty(n)
+        U, alpha = padded_zeros(n, n), aligned(n)
         for jitter in kernel.jitters(n):
             diagonal = noise * factors + jitter + known
             value = _gp.fit(kernel.kind, X, z, kernel.lengthscale, kernel.variance, diagonal, U, alpha)
@@ -301,8 +302,7 @@ class GaussianProcess(Regressor):
     def posterior_covariance(self, points: FloatArray) -> FloatArray:
         """Latent covariance (m, m) in squared units of z: k(x, x') - v.v', v = solve(U.T, k(X, x))."""
         n, m = len(self.X_train_), len(points)
-        V = np.zeros((n, _linalg.padded(m)))
-        V[:, :m] = self.kernel_(self.X_train_, points)
+        V = padded_copy(self.kernel_(self.X_train_, points))
         _linalg.solve_transposed(n, m, self._U, V)
         covariance = self.kernel_.padded_gram(points, 0.0)
         _linalg.subtract_product(m, m, n, V, V, covariance)

@@ -11,6 +11,7 @@ from gssbo._typing import FloatArray
 from gssbo._validation import check_flag
 from gssbo.factor import first_factor
 from gssbo.kernels import Kernel
+from gssbo.padded import padded_copy, padded_zeros
 from gssbo.responses import unstandardize
 from gssbo.surrogate import Predictor, in_units
 
@@ -53,11 +54,8 @@ def draw(process: Process, points: FloatArray, count: int, rng: np.random.Genera
     """Joint draws (m, count) of the latent function at points (m, d), in units of y; O(m^3)."""
     m = len(points)
     mean, _ = process.posterior(points)
-    covariance = np.zeros((m, _linalg.padded(m)))
-    covariance[:, :m] = process.posterior_covariance(points)
+    covariance = padded_copy(process.posterior_covariance(points))
     factor, _ = first_factor(covariance, process.kernel_.jitters(m))
-    draws = np.zeros((m, _linalg.padded(count)))
-    normal = np.zeros_like(draws)
-    normal[:, :count] = rng.standard_normal((m, count))
+    normal, draws = padded_copy(rng.standard_normal((m, count))), padded_zeros(m, count)
     _linalg.subtract_product(m, count, m, np.triu(factor), normal, draws)
     return unstandardize(mean[:, None] - draws[:, :count], process.y_mean_, process.y_std_)

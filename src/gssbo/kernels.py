@@ -16,8 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gssbo._core import _kernels, _linalg
+from gssbo._core import _kernels
 from gssbo._typing import FloatArray
+from gssbo.padded import padded_zeros
 
 __all__ = ["KERNELS", "Kernel"]
 
@@ -69,7 +70,7 @@ class Kernel:
         self._check("B", B)
         if len(A) == 0 or len(B) == 0:
             return np.empty((len(A), len(B)))
-        out = np.empty((len(A), _linalg.padded(len(B))))
+        out = padded_zeros(len(A), len(B))
         _kernels.cross(self.kind, A, B, self.lengthscale, self.variance, out)
         return out[:, : len(B)].copy()
 
@@ -91,10 +92,11 @@ class Kernel:
         self._check("X", X)
         n = len(X)
         if out is None:
-            out = np.empty((n, _linalg.padded(n)))
+            out = padded_zeros(n, n)
+        else:
+            out.fill(0.0)
         if n == 0:
             return out
-        out.fill(0.0)
         _kernels.gram(self.kind, X, self.lengthscale, self.variance, np.full(n, noise), full, out)
         return out
 

@@ -24,6 +24,7 @@ from gssbo._core import _gp, _linalg, _precision
 from gssbo._parallel import share
 from gssbo._typing import FloatArray
 from gssbo.kernels import Kernel
+from gssbo.padded import aligned
 
 __all__ = ["PrecisionCache", "Workspace", "precision_matrix"]
 
@@ -50,7 +51,7 @@ class Workspace:
         """
         ld, extra = _linalg.padded(n), _linalg.scratch_size(n)
         if len(self._flat) < 2 * n * ld + extra:
-            self._flat = np.empty((2 * n * ld + extra) * 9 // 8)
+            self._flat = aligned((2 * n * ld + extra) * 9 // 8)
         K, P, scratch = np.split(self._flat[: 2 * n * ld + extra], [n * ld, 2 * n * ld])
         return K.reshape(n, ld), P.reshape(n, ld), scratch
 

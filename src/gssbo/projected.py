@@ -35,6 +35,7 @@ from gssbo._parallel import run_all
 from gssbo._typing import FloatArray
 from gssbo.factor import first_factor, forward, symmetric
 from gssbo.kernels import Kernel
+from gssbo.padded import padded_copy, padded_zeros
 
 __all__ = ["ProjectedProcess", "projected"]
 
@@ -92,7 +93,7 @@ class ProjectedProcess:
         self.threads = threads
         m = len(basis)
         self._U, self.jitter_ = first_factor(kernel.padded_gram(basis, 0.0, full=False), kernel.jitters(m))
-        self._B = np.zeros((m, _linalg.padded(m)))
+        self._B = padded_zeros(m, m)
         self._B[np.diag_indices(m)] = self.noise_
         self._moments = np.zeros(m)  # phi(X) z
         self._solve()
@@ -187,7 +188,6 @@ class ProjectedProcess:
 def projected(kernel: Kernel, Z: FloatArray, U: FloatArray, points: FloatArray) -> FloatArray:
     """Features phi (m, ld) of the points, padded."""
     m, size = len(Z), len(points)
-    phi = np.zeros((m, _linalg.padded(size)))
-    phi[:, :size] = kernel(Z, points)
+    phi = padded_copy(kernel(Z, points))
     _linalg.solve_transposed(m, size, U, phi)
     return phi

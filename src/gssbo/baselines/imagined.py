@@ -20,6 +20,7 @@ from gssbo._typing import FloatArray
 from gssbo.factor import first_factor
 from gssbo.fantasy import fantasize
 from gssbo.kernels import Kernel
+from gssbo.padded import padded_copy
 
 __all__ = ["Correlated", "Imagined"]
 
@@ -56,19 +57,16 @@ class Imagined:
     def __init__(self, model: Correlated, points: FloatArray) -> None:
         self.model, self.points = model, np.ascontiguousarray(points)
         self.y_mean_, self.y_std_, self.noise_ = model.y_mean_, model.y_std_, model.noise_
-        p = len(points)
-        covariance = np.zeros((p, _linalg.padded(p)))
-        covariance[:, :p] = model.covariance(self.points, self.points)
+        covariance = padded_copy(model.covariance(self.points, self.points))
         size = float(np.diagonal(covariance).max()) + model.noise_
-        jitters = Kernel("rbf", np.ones(1), size).jitters(p)
+        jitters = Kernel("rbf", np.ones(1), size).jitters(len(points))
         self._R, _ = first_factor(covariance, (model.noise_ + jitter for jitter in jitters))
 
     def posterior(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and standard deviation (m,), in units of z."""
         mean, std = self.model.posterior(points)
         p, m = len(self.points), len(points)
-        shared = np.zeros((p, _linalg.padded(m)))
-        shared[:, :m] = self.model.covariance(self.points, np.ascontiguousarray(points))
+        shared = padded_copy(self.model.covariance(self.points, np.ascontiguousarray(points)))
         _linalg.solve_transposed(p, m, self._R, shared)
         return mean, np.sqrt(np.maximum(std * std - np.einsum("ij,ij->j", shared, shared)[:m], 0.0))
 

@@ -44,6 +44,7 @@ from gssbo.baselines.imagined import Imagined
 from gssbo.factor import Factor, product
 from gssbo.fantasy import fantasize
 from gssbo.kernels import Kernel
+from gssbo.padded import padded_copy
 from gssbo.projected import projected
 from gssbo.regressor import Regressor
 
@@ -203,8 +204,7 @@ def optimum(
     scaled = (phi / np.sqrt(noise)).T.copy()
     precision = Factor(np.eye(m) + product(scaled, scaled))
     columns = precision.solve(np.column_stack([np.eye(m), np.einsum("ij,j->i", phi, z / noise)]))
-    factor = np.zeros((m, _linalg.padded(m)))
-    factor[:, :m] = 0.5 * (columns[:, :m] + columns[:, :m].T)
+    factor = padded_copy(0.5 * (columns[:, :m] + columns[:, :m].T))
     if _linalg.cholesky(m, factor) != 0:
         raise np.linalg.LinAlgError(f"the distribution at {m} inducing points is not positive definite with {kernel!r}")
     return columns[:, m].copy(), np.triu(factor[:, :m]).T.copy()

@@ -35,7 +35,7 @@ from gssbo._core import _linalg
 from gssbo._typing import FloatArray, IndexArray
 from gssbo.diagnostics.pool import Pool, factorized
 from gssbo.factor import backward, forward, mirrored
-from gssbo.kernels import Kernel
+from gssbo.padded import padded_copy
 
 __all__ = ["Partition", "Pointwise"]
 
@@ -82,7 +82,7 @@ class Partition:
         self._V_A = pool.covariance(retained, jitter, full=False)
         if not factorized(self._V_A, pool.rounding(retained, jitter)):
             return False
-        self._W = _padded_cross(self.kernel, self.X_U, self.X_R)
+        self._W = padded_copy(self.kernel(self.X_U, self.X_R))
         self._S = pool.covariance(discarded, jitter)
         if r > 0:
             _linalg.solve_transposed(M, r, self._V_A, self._W)
@@ -149,23 +149,15 @@ class Partition:
         for start in range(0, len(points), BLOCK):
             block = np.ascontiguousarray(points[start : start + BLOCK])
             count = len(block)
-            v_U = _padded_cross(self.kernel, self.X_U, block)
+            v_U = padded_copy(self.kernel(self.X_U, block))
             _linalg.solve_transposed(M, count, self._V_A, v_U)
-            c = _padded_cross(self.kernel, self.X_R, block)
+            c = padded_copy(self.kernel(self.X_R, block))
             v_R = c
             if r > 0:
                 _linalg.subtract_product(r, count, M, self._W, v_U, c)
                 v_R = c.copy()
                 _linalg.solve_transposed(r, count, self._V_S, v_R)
             yield count, v_U, c, v_R
-
-
-def _padded_cross(kernel: Kernel, A: FloatArray, B: FloatArray) -> FloatArray:
-    """k(A, B) (n, m) as a padded array for the core."""
-    out = np.zeros((len(A), _linalg.padded(len(B))))
-    if out.size:
-        out[:, : len(B)] = kernel(A, B)
-    return out
 
 
 def _transposed_product(A: FloatArray, x: FloatArray, m: int) -> FloatArray:

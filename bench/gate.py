@@ -3,13 +3,17 @@
 Absolute times depend on the machine and on what else it does, so ratios are compared: the reference's time over ours,
 both in this process, one BLAS thread. A ratio below 70 % of the recorded one fails after three tries. Where valgrind
 is installed, the instructions of two compiled calls are counted too; they may differ from the recorded counts by 10 %
-where Python, valgrind and instruction set are the recorded ones. Both are recorded for each instruction set.
+where Python, valgrind and instruction set are the recorded ones.
+
+Counts are recorded for an instruction set, ratios for a kind of processor: ours and the references' loops gain by
+different amounts from wider vectors and larger caches. Where its kind has no record, one of its instruction set serves.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import platform
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -87,19 +91,29 @@ def current_ratio(name: str) -> float:
     return found.ratios[label]
 
 
+def processor() -> str:
+    """Maker, family and model of the processor, which its name need not tell; what the platform says elsewhere."""
+    about = Path("/proc/cpuinfo")
+    lines = about.read_text(encoding="utf-8", errors="replace").splitlines() if about.exists() else []
+    facts = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
+    if {"vendor_id", "cpu family", "model"} <= facts.keys():
+        return f"{facts['vendor_id']} family {facts['cpu family']} model {facts['model']}"
+    return platform.processor() or platform.machine()
+
+
 def load(path: Path) -> dict[str, Any]:
     """Read what was recorded, or an empty record."""
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"ratios": {}, "instructions": {}}
 
 
 def record(path: Path, write: Callable[[str], Any] = print) -> None:
-    """Measure everything and write it under this machine's instruction sets; other sets keep their records."""
+    """Measure everything and write it as this machine's; other kinds keep their records."""
     data, facts = load(path), describe()
     # The smallest of rounds some time apart: a shared machine moves a ratio by half, and a lucky record would make the
     # gate fail for no reason.
     rounds = [{name: current_ratio(name) for name in WATCHED} for _ in range(ROUNDS)]
     ratios = {name: min(each[name] for each in rounds) for name in WATCHED}
-    data["ratios"][facts["instruction_set"]] = {
+    data["ratios"][f"{facts['instruction_set']}, {processor()}"] = {
         "on": {key: facts[key] for key in ("cpu", "gssbo", "python", "numpy", "scipy")},
         "values": {name: float(f"{value:.3g}") for name, value in ratios.items()},
     }
@@ -117,11 +131,14 @@ def record(path: Path, write: Callable[[str], Any] = print) -> None:
 
 
 def check_ratios(data: Mapping[str, Any], write: Callable[[str], Any]) -> bool:
-    """Judge the ratios recorded for this instruction set."""
-    name = describe()["instruction_set"]
+    """Judge the ratios recorded for this kind of processor."""
+    instruction_set = describe()["instruction_set"]
+    kind = f"{instruction_set}, {processor()}"
+    name = kind if kind in data["ratios"] else instruction_set
     if name not in data["ratios"]:
-        write(f"ratios: SKIPPED, none recorded for instruction set {name!r} (python -m bench.gate --record)")
+        write(f"ratios: SKIPPED, none recorded for {kind!r} (python -m bench.gate --record)")
         return True
+    write(f"ratios: those recorded for {name!r}")
     verdicts = judge(data["ratios"][name]["values"], current_ratio)
     for each in verdicts:
         verdict = "ok" if each.passed else f"TOO SLOW: below {FLOOR:.0%} of the recorded ratio"

@@ -311,15 +311,21 @@ def test_the_gate_fails_on_a_slow_ratio_and_skips_what_it_cannot_judge(monkeypat
     assert capsys.readouterr().out.count("SKIPPED") == 2
     assert gate.main(["--file", str(file), "--record"]) == 0
     data = json.loads(file.read_text(encoding="utf-8"))
-    ((instruction_set, recorded),) = data["ratios"].items()
+    ((kind, recorded),) = data["ratios"].items()
     assert recorded["values"] == dict.fromkeys(gate.WATCHED, 2.0)
     assert gate.main(["--file", str(file)]) == 0
     monkeypatch.setattr(gate, "current_ratio", lambda name: 1.3)
     assert gate.main(["--file", str(file)]) == 1
     assert "TOO SLOW" in capsys.readouterr().out
-    data["ratios"] = {f"not {instruction_set}": recorded}
-    file.write_text(json.dumps(data), encoding="utf-8")
-    assert gate.main(["--file", str(file)]) == 0
+    instruction_set = kind.split(",")[0]
+    slow, quick = recorded | {"values": dict.fromkeys(gate.WATCHED, 1.0)}, recorded
+    for ratios, status in (
+        ({f"{instruction_set}, another": recorded}, 0),
+        ({instruction_set: quick}, 1),  # what is recorded for another kind of the instruction set
+        ({instruction_set: quick, kind: slow}, 0),  # unless there is a record of this one
+    ):
+        file.write_text(json.dumps(data | {"ratios": ratios}), encoding="utf-8")
+        assert gate.main(["--file", str(file)]) == status
 
 
 def test_a_wrong_result_fails_the_gate(monkeypatch, tmp_path, capsys):

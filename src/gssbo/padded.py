@@ -1,8 +1,8 @@
 """Arrays as the compiled core takes them.
 
 A *padded* matrix of m columns has rows of ld >= m elements, whole vectors of any instruction set, with zeros behind
-column m, and begins with a cache line. The core computes the same wherever an array begins, but a vector that straddles
-two lines is read twice.
+column m. The core computes the same wherever an array begins, but a vector that straddles two cache lines is read
+twice: large arrays begin with a line, for small ones finding it costs more.
 """
 
 from __future__ import annotations
@@ -15,16 +15,19 @@ from gssbo._typing import FloatArray
 __all__ = ["aligned", "padded_copy", "padded_zeros"]
 
 LINE = 64  # bytes
+LARGE = 4096  # elements
 
 
 def aligned(size: int) -> FloatArray:
-    """Array (size,) that begins with a cache line; whatever was there is in it.
+    """Array (size,) that begins with a cache line if it is large; whatever was there is in it.
 
     Examples
     --------
-    >>> aligned(5).ctypes.data % LINE
+    >>> aligned(5000).ctypes.data % LINE
     0
     """
+    if size < LARGE:
+        return np.empty(size)
     memory: FloatArray = np.empty(size + LINE // 8 - 1)
     skipped = -memory.ctypes.data % LINE // 8
     return memory[skipped : skipped + size]
@@ -39,6 +42,8 @@ def padded_zeros(n: int, m: int) -> FloatArray:
     (2, 16)
     """
     ld = _linalg.padded(m)
+    if n * ld < LARGE:
+        return np.zeros((n, ld))
     zeros = aligned(n * ld).reshape(n, ld)
     zeros.fill(0.0)
     return zeros

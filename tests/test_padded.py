@@ -26,12 +26,12 @@ def test_a_padded_copy_has_zeros_behind_each_row(n, m):
 
 
 @pytest.mark.parametrize("n,d", [(30, 3), (100, 50), (300, 2)])
-def test_a_likelihood_is_the_same_wherever_its_scratch_begins(n, d):
+def test_a_likelihood_is_the_same_wherever_its_scratch_begins_and_whatever_it_holds(n, d):
     rng = np.random.default_rng(0)
     X, z, theta = rng.random((n, d)), rng.standard_normal(n), np.full(d + 2, -0.5)
     outcomes = set()
     for skipped in range(9):
-        work, gradient = np.zeros(9 + _gp.work_size(n, d))[skipped : skipped - 9], np.empty(d + 2)
+        work, gradient = np.full(9 + _gp.work_size(n, d), np.nan)[skipped : skipped - 9], np.empty(d + 2)
         value = _gp.log_likelihood(2, X, z, np.ones(n), np.zeros(n), theta, work, gradient)
         outcomes.add((value, *gradient))
     assert len(outcomes) == 1

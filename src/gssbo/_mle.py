@@ -102,7 +102,7 @@ class Likelihood:
         self.known = np.zeros(len(z)) if known is None else known
         self.factors = np.ones(len(z)) if factors is None else factors
         self.threads = threads
-        self.work = np.zeros(_gp.work_size(*X.shape))
+        self.work = np.empty(_gp.work_size(*X.shape))
         self.n_evaluations = 0
 
     def __call__(self, theta: FloatArray) -> tuple[float, FloatArray]:

@@ -172,13 +172,14 @@ cdef void begin(
     const double *theta,            # IN (d + 2,)
     Layout at,
 ) noexcept nogil:
-    cdef Py_ssize_t i
+    cdef Py_ssize_t ld = gssbo_padded(n), i
     cdef double noise = exp(theta[d + 1])
     for i in range(d):
         at.lanes[i] = exp(theta[i])
     for i in range(n):
         at.noise[i] = noise * factors[i] + known[i]
-    simd.scale(n, d, X, X, at.lanes, gssbo_padded(n), at.rows, at.columns)
+        memset(at.K + i * ld + n, 0, (ld - n) * sizeof(double))
+    simd.scale(n, d, X, X, at.lanes, ld, at.rows, at.columns)
 
 
 cdef void slopes(
@@ -290,7 +291,7 @@ cdef double likelihood(
     const double *factors,          # IN (n,), f
     const double *known,            # IN (n,)
     const double *theta,            # IN (d + 2,)
-    double *work,                   # INOUT (likelihood_work(n, d),), zeros at first
+    double *work,                   # OUT (likelihood_work(n, d),)
     double *gradient,               # OUT (d + 2,), dL/dtheta
 ) noexcept nogil:
     """L and its gradient; NaN when K_y is not positive definite in doubles."""
@@ -320,7 +321,7 @@ def log_likelihood(
     const double[::1] factors,          # IN (n,), f
     const double[::1] known,            # IN (n,)
     const double[::1] theta,            # IN (d + 2,)
-    double[::1] work,                   # INOUT (work_size(n, d),), zeros at first
+    double[::1] work,                   # OUT (work_size(n, d),)
     double[::1] gradient,               # OUT (d + 2,), dL/dtheta
 ):
     """L and its gradient; NaN when K_y is not positive definite in doubles."""
@@ -343,7 +344,7 @@ def share_likelihood(
     const double[::1] factors,          # IN (n,), f
     const double[::1] known,            # IN (n,)
     const double[::1] theta,            # IN (d + 2,)
-    double[::1] work,                   # INOUT (work_size(n, d),), zeros at first
+    double[::1] work,                   # OUT (work_size(n, d),)
     double[::1] outcome,                # OUT (d + 3,), L and dL/dtheta
     Py_ssize_t threads,
     Py_ssize_t[::1] shared,             # INOUT (stages_size(n),), zeros

@@ -188,7 +188,7 @@ def climb(
     const double[::1] weight,           # IN (d + 2,)
     double tolerance,
     Py_ssize_t max_evaluations,
-    double[::1] work,                   # INOUT (work_size(n, d),), zeros at first
+    double[::1] work,                   # OUT (work_size(n, d),)
     double[::1] state,                  # INOUT (state_size(d),), zeros at first
     double[::1] theta,                  # INOUT (d + 2,), start -> best point reached
 ):

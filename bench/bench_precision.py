@@ -1,4 +1,4 @@
-"""The precision cache: an observation more, and a selection from it, beside doing it anew."""
+"""The precision cache: an observation more, or another, and a selection from it, beside doing it anew."""
 
 import pytest
 
@@ -10,6 +10,12 @@ from bench.workloads import selection
 @pytest.mark.parametrize("n", [400, 1000])
 def bench_append(measure, n, threads, path):
     measure(selection.append, n, path=path, threads=threads)
+
+
+@pytest.mark.parametrize("path", ["gssbo", "NumPy"])
+@pytest.mark.parametrize("n", [400, 1000])
+def bench_replace(measure, n, path):
+    measure(selection.replace, n, path=path)
 
 
 @pytest.mark.parametrize("path", ["gssbo", selection.ANEW, selection.FLOOR, "NumPy"])

@@ -229,6 +229,7 @@ TINY = Plan(
                 lambda: selection.full_pool(30, 10, 3),
                 lambda: selection.cached_refresh(30, 10, 3),
                 lambda: selection.append(30, 3),
+                lambda: selection.replace(30, 3),
                 lambda: selection.residual(30, 10, 3),
                 *(lambda r=r: selection.greedy(r, 30, 10, 3) for r in ("vector", "scalar", "kmeans++", "maxmin")),
                 lambda: dense.cholesky(20),

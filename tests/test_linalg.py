@@ -140,6 +140,16 @@ def test_product_vector(n):
         np.testing.assert_allclose(y, A.T @ x, rtol=0, atol=1e-13)
 
 
+@pytest.mark.parametrize("n", SIZES)
+def test_symmetric_product_reads_the_upper_triangle(n):
+    rng = np.random.default_rng(n)
+    A, x, y = rng.standard_normal((n, n)), rng.standard_normal(n), np.full(n, np.nan)
+    A += A.T
+    triangle = pad(np.where(np.tri(n, k=-1), np.nan, A))
+    _linalg.symmetric_product(n, triangle, x, y)
+    np.testing.assert_allclose(y, A @ x, rtol=0, atol=1e-13 * np.sqrt(n) * 8)
+
+
 def test_results_do_not_depend_on_blas_threads():
     def everything():
         outcome = []

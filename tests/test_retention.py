@@ -5,6 +5,10 @@ import pytest
 
 from gssbo import GaussianProcess
 from gssbo import reference as ref
+from gssbo.buffer import Buffer
+from gssbo.history import History
+from gssbo.retention import Retention
+from gssbo.timings import Timings
 from tests.optimizers import RULES, bowl, quick, told
 
 pytestmark = pytest.mark.usefixtures("single_thread")
@@ -92,6 +96,34 @@ def test_cached_embeddings_of_a_rotating_pool_are_those_recomputed():
                 optimizer.tell(x, bowl(x))
         runs.append(optimizer.retained)
     np.testing.assert_array_equal(*runs)
+
+
+class Pools(Buffer):
+    """A buffer with one pool after the other."""
+
+    def __init__(self, pools):
+        super().__init__(5, n_init=0, retain_newest=False)
+        self.pools = iter(pools)
+
+    def pool(self, n, retained=None):
+        return next(self.pools)
+
+
+def test_cached_embeddings_follow_a_pool_that_grows_and_shrinks():
+    """By replacement, and by removals or appends where more leave than enter, or the reverse."""
+    pools = [np.arange(30), np.r_[0:4, 6:32], np.r_[2:4, 6:29, 31:33], np.r_[3, 6:29, 31:39]]
+    X = np.random.default_rng(0).random((39, 2))
+    history = History(2)
+    history.append(X, X, X[:, 0])
+    gp = GaussianProcess(lengthscale=0.4, noise=1e-3, fit_hyperparameters=False).fit(X, X[:, 0])
+    chosen = []
+    for refresh in ("cached", "recompute"):
+        retention = Retention(Pools(pools), refresh=refresh, rng=np.random.default_rng(0), timings=Timings())
+        chosen.append([retention.choose(history, gp, stands=True) for _ in pools])
+        if refresh == "cached":
+            np.testing.assert_array_equal(retention._cache.X, history.unit[pools[-1]])
+            assert retention._cache.n_refactorized == 1
+    np.testing.assert_array_equal(*chosen)
 
 
 @pytest.mark.parametrize("rule", RULES)

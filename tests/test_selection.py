@@ -159,6 +159,18 @@ def test_vector_rule_on_large_pools_of_any_scale(n, scale):
             np.testing.assert_array_equal(chosen, ref.select_vector(P[:, :n], 60, forced))
 
 
+@pytest.mark.parametrize("rule", ["vector", "kmeans++"])
+def test_of_cached_cosines_the_upper_triangle_is_read(rule):
+    rng = np.random.default_rng(8)
+    X, forced = rng.random((70, 3)), np.array([3, 69])
+    embedding = embedding_of(X, np.log([0.4, 0.4, 0.4, 1.0, 1e-3]), "matern52", True)
+    chosen = []
+    for _ in range(2):
+        chosen.append(select(embedding, 30, rule=rule, forced=forced, y=None, rng=np.random.default_rng(0)))
+        embedding.source()[0][np.tril_indices(70, -1)] = np.nan
+    np.testing.assert_array_equal(*chosen)
+
+
 def test_vector_rule_starts_at_the_first_and_goes_to_the_most_opposed():
     X = np.array([[0.0], [0.5], [1.0]])
     embedding = embedding_of(X, np.log([0.5, 1.0, 0.01]), "matern52", False)

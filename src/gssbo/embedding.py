@@ -75,6 +75,7 @@ class Embedding:
 
     @cached_property
     def _P(self) -> FloatArray:
+        """P padded, of which the upper triangle counts."""
         if self._cache is not None:
             return self._cache.buffers[0]
         return precision_matrix(self.kernel, self.X, self.noise, threads=self._threads, workspace=self._workspace)[0]
@@ -82,14 +83,17 @@ class Embedding:
     @property
     def precision(self) -> FloatArray:
         """P (n, n)."""
-        return self._P[: len(self), : len(self)]
+        return self._P[:, : len(self)] if self._cache is None else self._cache.P
 
     def prepare(self) -> None:
         """Compute P now rather than at the first use, so that a caller can time it."""
         self._P  # noqa: B018
 
     def source(self) -> tuple[FloatArray, bool]:
-        """What the compiled rules read cosines from: (Q, True) when it is cached, else (P, False), padded."""
+        """What the compiled rules read cosines from: (Q, True) when it is cached, else (P, False), padded.
+
+        Only the upper triangle of a cached Q counts.
+        """
         if self._cache is not None:
             return self._cache.buffers[1], True
         return self._P, False
@@ -104,5 +108,5 @@ class Embedding:
     def scores(self, z: FloatArray) -> FloatArray:
         """Response scores s (n,) of standardised responses z (n,)."""
         s = np.empty(len(self))
-        _linalg.product_vector(len(self), self._P, z, s)
+        _linalg.symmetric_product(len(self), self._P, z, s)
         return -s

@@ -23,12 +23,18 @@ import numpy as np
 from gssbo._core import _gp, _linalg, _precision
 from gssbo._parallel import share
 from gssbo._typing import FloatArray
+from gssbo.factor import mirrored
 from gssbo.kernels import Kernel
 from gssbo.padded import aligned
 
 __all__ = ["PrecisionCache", "Workspace", "precision_matrix"]
 
 logger = logging.getLogger(__name__)
+
+# Columns of a cache beyond its capacity: rows are read in whole vectors, from anywhere on. With them a row is an odd
+# number of cache lines long, as columns are read, too: one whose elements are 8 kB apart lies in a few sets of the
+# processor's cache, and a choice from 1,000 observations took half as long again.
+BEYOND = 3 * _linalg.PAD // 2
 
 
 class Workspace:
@@ -150,17 +156,17 @@ class PrecisionCache:
 
     @property
     def P(self) -> FloatArray:
-        """Precision (n, n), a view."""
-        return self._P[: self._n, : self._n]
+        """Precision (n, n), a copy."""
+        return mirrored(self._P[: self._n, : self._n])
 
     @property
     def Q(self) -> FloatArray:
-        """Its square (n, n), a view."""
-        return self._Q[: self._n, : self._n]
+        """Its square (n, n), a copy."""
+        return mirrored(self._Q[: self._n, : self._n])
 
     @property
     def buffers(self) -> tuple[FloatArray, FloatArray]:
-        """P and Q as the padded arrays the compiled core takes; only their leading n rows and columns count."""
+        """P and Q as the padded arrays the compiled core takes; the upper triangles of n rows and columns count."""
         return self._P, self._Q
 
     def matches(self, kernel: Kernel, noise: float) -> bool:
@@ -172,73 +178,64 @@ class PrecisionCache:
         self._reserve(self._n + 1)
         self._X[self._n] = x
         self._n += 1
-        self._insert(self._n - 1)
+        self._insert()
 
     def remove(self, index: int) -> None:
         """Take an observation out; those behind it move up."""
-        n = self._n
-        _precision.clear_slot(n, index, self._P, self._Q)
-        _precision.close_slot(n, index, self._P, self._Q)
-        K = self._K[:n, :n]
-        K[index:-1] = K[index + 1 :]
-        K[:, index:-1] = K[:, index + 1 :]
-        self._X[index : n - 1] = self._X[index + 1 : n]
-        self._n = n - 1
+        self._close(index)
+        self._n -= 1
         if self._n > 0:
-            self._check(self._measure(), reduced=True)
+            self._check(*_precision.remove(self._n, index, self._probe(), self._K, self._P, self._Q))
         else:
             self.drift = 0.0
 
-    def swap(self, index: int, x: FloatArray) -> None:
-        """Put an observation at x (d,) in the place of another."""
-        _precision.clear_slot(self._n, index, self._P, self._Q)
-        self._X[index] = x
-        self._insert(index, reduced=True)
+    def replace(self, index: int, x: FloatArray) -> None:
+        """Take an observation out and add one at x (d,) behind the others, for less than the two alone."""
+        self._close(index)
+        self._X[self._n - 1] = x
+        self._insert(index)
 
     def residual(self) -> float:
         """Largest entry of |P K_y - I| over all n columns; O(n^3), for tests and diagnostics."""
         n = self._n
         if n == 0:
             return 0.0
-        product = np.eye(n, _linalg.padded(n))
         K = self.kernel.padded_gram(self.X, self.noise)
-        _linalg.subtract_product(n, n, n, self._P, K, product)
+        P, product = np.zeros_like(K), np.eye(*K.shape)
+        P[:, :n] = self.P
+        _linalg.subtract_product(n, n, n, P, K, product)
         return float(np.abs(product[:, :n]).max())
 
-    def _insert(self, index: int, *, reduced: bool = False) -> None:
-        n = self._n
-        k = self.kernel(self.X, self._X[index : index + 1])[:, 0].copy()
-        k[index] = 0.0
-        kappa = self.kernel.variance + self.noise
-        self._K[index, :n] = self._K[:n, index] = k
-        self._K[index, index] = kappa
-        conditional, drift = _precision.insert(n, index, k, kappa, self._probe(), self._K, self._P, self._Q)
+    def _close(self, index: int) -> None:
+        self._X[index : self._n - 1] = self._X[index + 1 : self._n]
+
+    def _insert(self, leaving: int = -1) -> None:
+        n = self._n - 1
+        k = self.kernel(self.X, self._X[n : n + 1])[:, 0].copy()
+        k[n] = self.kernel.variance + self.noise
+        conditional, *errors = _precision.insert(n, leaving, k, self._probe(), self._K, self._P, self._Q)
         # The conditional variance of a noisy observation is never below its noise; rounding alone gets there.
         if not conditional >= 0.5 * self.noise or conditional <= 0.0:
             self._factorize()
         else:
-            self._check(drift, reduced=reduced)
+            self._check(*errors)
 
-    def _check(self, drift: float, *, reduced: bool) -> None:
+    def _check(self, drift: float, length_error: float) -> None:
         """Start afresh if the drift is too large, or what was taken out left Q as rounding of what it was.
 
-        What a fresh factorization leaves is in proportion to P, so it is less without what made P large.
+        What a fresh factorization leaves is in proportion to P, so it is less without what made P large: a near twin,
+        beside which squared lengths, the diagonal of Q, are huge.
         """
         self.drift = drift
         fresh = self._fresh_drift * min(1.0, self._size / self._fresh_size)
-        if not self.drift <= max(self.tolerance, 4.0 * fresh) or (reduced and not self._holds_lengths()):
+        if not drift <= max(self.tolerance, 4.0 * fresh) or length_error > self.tolerance:
             logger.debug("precision cache: drift %.1e on %d observations, factorizing anew", self.drift, self._n)
             self._factorize()
 
     @property
     def _size(self) -> float:
         """Largest entry of P, which is on its diagonal."""
-        return float(np.diagonal(self.P).max())
-
-    def _holds_lengths(self) -> bool:
-        """Whether the diagonal of Q is that of P^2: a near twin of an observation had made it huge, and is gone."""
-        squares = np.einsum("ij,ij->i", self.P, self.P)
-        return bool((np.abs(np.diagonal(self.Q) - squares) <= self.tolerance * squares).all())
+        return float(np.diagonal(self._P)[: self._n].max())
 
     def _probe(self) -> FloatArray:
         return self._signs.choice(np.array([-1.0, 1.0]), size=self._n)
@@ -268,7 +265,7 @@ class PrecisionCache:
         capacity = _linalg.padded(max(n, capacity + capacity // 2))
         m = self._n
         for name in ("_K", "_P", "_Q"):
-            grown = np.zeros((capacity, capacity))
+            grown = np.zeros((capacity, capacity + BEYOND))
             grown[:m, :m] = getattr(self, name)[:m, :m]
             setattr(self, name, grown)
         X = np.empty((capacity, self._X.shape[1]))

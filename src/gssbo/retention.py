@@ -12,6 +12,8 @@ References
 
 from __future__ import annotations
 
+from itertools import zip_longest
+
 import numpy as np
 
 from gssbo._typing import FloatArray, IndexArray
@@ -180,10 +182,13 @@ class Retention:
         else:
             assert cache is not None
             self._cache = None  # should this be interrupted half way, the next time starts afresh
-            for index in leaving[::-1]:
-                cache.remove(int(index))
-            for x in X[len(pool) - n_entering :]:
-                cache.append(x)
+            for index, x in zip_longest(leaving[::-1].tolist(), X[len(pool) - n_entering :]):
+                if x is None:
+                    cache.remove(index)
+                elif index is None:
+                    cache.append(x)
+                else:
+                    cache.replace(index, x)
         self._cache, self._cached_pool = cache, pool
         return cache
 

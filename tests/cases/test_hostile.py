@@ -42,8 +42,8 @@ def test_a_template_fitted_elsewhere_is_a_template(rule):
     assert fitted.fitted
 
 
-@pytest.mark.parametrize("step", ["append", "remove"])
-def test_an_interrupted_cache_update_changes_nothing(monkeypatch, step):
+@pytest.mark.parametrize(("step", "interrupted"), [("append", 30), ("replace", 70)])
+def test_an_interrupted_cache_update_changes_nothing(monkeypatch, step, interrupted):
     def run(n, interrupted):
         optimizer = gssbo.Optimizer(
             [(0, 1)] * 2, n_init=5, subset_size=20, pool=40, n_candidates=300, refit="frozen", rng=0, threads=1
@@ -64,7 +64,7 @@ def test_an_interrupted_cache_update_changes_nothing(monkeypatch, step):
             optimizer.tell(x, sphere(x))
         return optimizer.X
 
-    assert np.array_equal(run(80, interrupted=70), run(80, interrupted=None))
+    assert np.array_equal(run(80, interrupted), run(80, None))
 
 
 def test_threads_may_share_an_optimizer():

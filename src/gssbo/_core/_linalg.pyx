@@ -133,3 +133,21 @@ def product_vector(
     """y = A[:, :n].T @ x."""
     with nogil:
         simd.product_vector(x.shape[0], n, &A[0, 0], A.shape[1], &x[0], &y[0])
+
+
+def symmetric_product(
+    Py_ssize_t n,
+    const double[:, ::1] P,     # IN (n, ld), upper triangle
+    const double[::1] x,        # IN (n,)
+    double[::1] y,              # OUT (n,)
+):
+    """y = P[:, :n] @ x."""
+    cdef Py_ssize_t padded = gssbo_padded(n), i
+    cdef double *wide = allocate(2 * padded)
+    with nogil:
+        for i in range(padded):
+            wide[i] = x[i] if i < n else 0.0
+        simd.symmetric_product(n, &P[0, 0], P.shape[1], wide, wide + padded)
+        for i in range(n):
+            y[i] = wide[padded + i]
+    free(wide)

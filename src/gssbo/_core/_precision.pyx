@@ -3,127 +3,230 @@ updated exactly as observations come and go.
 
 Notation
 --------
-K, P, Q     K_y, P and Q: symmetric, both triangles, in the leading (n, n) part of (capacity, ld) buffers
-k           covariances (n,) of the observation in question with the others; 0 in its own slot
-kappa       its own variance plus noise
-u, w        P k and P u, over the others
+n           observations that stay
+K, P, Q     K_y, P and Q: upper triangles in the leading (n, n) part of (capacity, ld) buffers, ld above capacity +
+            GSSBO_LANES; columns from n on are zero, what stands below the diagonal is scratch
+k, kappa    covariances (n,) of an observation with those that stay; its own variance plus noise
+u, w        P k and P u, over those that stay
 s           kappa - k.u, its conditional variance; a = 1/s
+v           signs, to measure the drift by
 
-Adding the observation at slot i, whose row and column are zero (block inverse):
-    P <- P + a u u^T,                               P_i = -a u,                 P_ii = a
-    Q <- Q + a (w u^T + u w^T) + a^2 (u.u + 1) u u^T,   Q_i = -a (w + a (u.u + 1) u),   Q_ii = a^2 (u.u + 1)
-Taking it out is the same statement read backwards: a = P_ii, u = -P_i / a. Each costs O(n^2).
+Adding the observation behind the others (block inverse):
+    P <- P + a u u^T,               P_n = -a u,             P_nn = a
+    Q <- Q + g u^T + u g^T,         Q_n = -(g + b u / 2),   Q_nn = b,   with b = a^2 (u.u + 1) and g = a w + b u / 2
+Taking one out is the same statement read backwards: a = P_ii, u = -P_i / a.
+
+What costs is to pass over the triangles, 4 n^2 bytes each. An insertion reads P three times, K and Q once, and writes P
+and Q. A removal reads and writes each of the three once, as those behind move up on the way. A replacement is both at
+once: an insertion that writes K, too.
 
 An error in u comes back as a |K_y error| in P K_y, and a is as large as 1/noise: left alone, drift grows a thousandfold
 beyond that of a fresh inverse within a hundred observations. One step of refinement, u += P (k - K_y u), prevents it.
 """
 from libc.math cimport INFINITY
-from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memcpy, memmove, memset
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy
 
-from gssbo._core._simd cimport gssbo_padded, gssbo_simd, gssbo_simd_table
+from gssbo._core._simd cimport GSSBO_LANES, gssbo_padded, gssbo_simd, gssbo_simd_table, gssbo_update
 
 cdef const gssbo_simd_table *simd = gssbo_simd()
 
 
-cdef void rank_two(
-    Py_ssize_t n,
-    Py_ssize_t ld,
-    Py_ssize_t slot,
-    double sign,
-    double a,
-    double b,                   # a^2 (u.u + 1)
-    const double *u,            # IN (n,), 0 at `slot`
-    const double *w,            # IN (n,), 0 at `slot`
-    double *Q,                  # INOUT (n, ld)
-) noexcept nogil:
-    """Q += sign (a (w u^T + u w^T) + b u u^T), and Q_j,slot = -(a w_j + b u_j), 0 where it is taken off."""
-    cdef Py_ssize_t i
-    cdef double *row
-    for i in range(n):
-        row = Q + i * ld
-        if i != slot:
-            simd.add_both_scaled(n, sign * a * u[i], w, sign * (a * w[i] + b * u[i]), u, row)
-            row[slot] = -(a * w[i] + b * u[i]) if sign > 0.0 else 0.0
+cdef struct Leaving:
+    Py_ssize_t slot
+    double a                    # 0 where none leaves, as u and w
+    double *u
+    double *w                   # P u once it is out
 
 
-cdef void multiply_and_update(
+cdef void put_column(Py_ssize_t n, Py_ssize_t ld, double factor, const double *x, double *A) noexcept nogil:
+    """A[:n, n] = factor * x."""
+    cdef Py_ssize_t i
+    for i in range(n):
+        A[i * ld + n] = factor * x[i]
+
+
+cdef void see_out(Py_ssize_t n, Py_ssize_t ld, double *P, Leaving *leaving) noexcept nogil:
+    """a and u of the observation at a slot of P (n + 1, n + 1)."""
+    cdef Py_ssize_t i, slot = leaving.slot
+    leaving.a = P[slot * ld + slot]
+    for i in range(slot):
+        leaving.u[i] = -P[i * ld + slot] / leaving.a
+    for i in range(slot, n):
+        leaving.u[i] = -P[slot * ld + i + 1] / leaving.a
+    if slot == n:
+        for i in range(n):      # it does not move up over its column
+            P[i * ld + n] = 0.0
+
+
+cdef void product(
     Py_ssize_t n,
     Py_ssize_t ld,
-    Py_ssize_t slot,
-    double factor,
-    const double *u,            # IN (n,), 0 at `slot`
-    const double *v,            # IN (n,)
-    double *P,                  # INOUT (n, ld)
-    double *w,                  # OUT (n,), 0 at `slot`
-    double *product,            # OUT (n,) but for `slot`
+    const double *P,
+    bint replaces,
+    Leaving *leaving,           # w is set
+    const double *x,            # IN (n,)
+    double *wide,               # scratch (4, gssbo_padded(n + 1))
+    double *y,                  # OUT (n,)
 ) noexcept nogil:
-    """w = P u, P += factor u u^T and P_j,slot = -factor u_j, 0 where it is taken off; then P v: in one pass over P."""
-    cdef Py_ssize_t i
-    cdef double *row
-    w[slot] = 0.0
-    for i in range(n):
-        if i != slot:
-            row = P + i * ld
-            row[slot] = -factor * u[i] if factor > 0.0 else 0.0
-            w[i] = simd.add_between(n, factor * u[i], u, v, row, product + i)
+    """y = P x over those that stay, as if the one leaving were out."""
+    cdef Py_ssize_t padded = gssbo_padded(n + 1), slot = leaving.slot
+    if not replaces:
+        simd.symmetric_product(n, P, ld, x, y)
+        return
+    spread(n, slot, x, wide)
+    spread(n, slot, leaving.u, wide + padded)
+    simd.symmetric_products(n + 1, P, ld, wide, wide + padded, wide + 2 * padded, wide + 3 * padded)
+    gather(n, slot, wide + 2 * padded, y)
+    gather(n, slot, wide + 3 * padded, leaving.w)
+    simd.add_scaled(n, -leaving.a * simd.dot(n, leaving.u, x), leaving.u, y)
+    simd.add_scaled(n, -leaving.a * simd.dot(n, leaving.u, leaving.u), leaving.u, leaving.w)
+
+
+cdef void spread(Py_ssize_t n, Py_ssize_t slot, const double *x, double *wide) noexcept nogil:
+    """wide (n + 1,) = x (n,) with 0 at the slot."""
+    memcpy(wide, x, slot * sizeof(double))
+    wide[slot] = 0.0
+    memcpy(wide + slot + 1, x + slot, (n - slot) * sizeof(double))
+
+
+cdef void gather(Py_ssize_t n, Py_ssize_t slot, const double *wide, double *x) noexcept nogil:
+    """The reverse."""
+    memcpy(x, wide, slot * sizeof(double))
+    memcpy(x + slot, wide + slot + 1, (n - slot) * sizeof(double))
+
+
+cdef double half_change(Py_ssize_t n, double sign, double a, const double *u, const double *w,
+                        double *g) noexcept nogil:
+    """g of an observation, with that sign; returns b, the squared length of its embedding."""
+    cdef double b = a * a * (simd.dot(n, u, u) + 1.0)
+    cdef Py_ssize_t j
+    for j in range(n):
+        g[j] = sign * (a * w[j] + 0.5 * b * u[j])
+    return b
 
 
 def insert(
     Py_ssize_t n,
-    Py_ssize_t slot,
-    const double[::1] k,        # IN (n,), 0 at `slot`
-    double kappa,
-    const double[::1] probe,    # IN (n,), for the drift
-    const double[:, ::1] K,     # IN (capacity, ld), K_y with the observation at `slot`
+    Py_ssize_t slot,            # of the observation, one more, that leaves for it; -1 for none
+    const double[::1] k,        # IN (n + 1,), kappa at last
+    const double[::1] probe,    # IN (n + 1,), v
+    double[:, ::1] K,           # INOUT (capacity, ld)
     double[:, ::1] P,           # INOUT (capacity, ld)
     double[:, ::1] Q,           # INOUT (capacity, ld)
 ):
-    """Add an observation at a free slot (row and column are overwritten); n counts it.
+    """Add an observation behind n others.
 
-    Returns its conditional variance s and the drift max |P K probe - probe|, infinite where there is a NaN; when s is
-    not positive nothing has been changed, and the drift says nothing.
+    Returns its conditional variance s, the drift max |P K v - v|, infinite where there is a NaN, and `length_error`, 0
+    where none has left. When s is not positive P and Q are not updated, and the other two say nothing.
     """
-    cdef Py_ssize_t ld = P.shape[1], padded = gssbo_padded(n), j
-    cdef double *u = <double *> calloc(7 * padded, sizeof(double))
-    if u == NULL:
+    cdef Py_ssize_t ld = P.shape[1], padded = gssbo_padded(n + 1 + GSSBO_LANES), i
+    cdef double *zero = <double *> calloc(17 * padded, sizeof(double))
+    if zero == NULL:
         raise MemoryError
-    cdef double *w = u + padded
-    cdef double *correction = w + padded
-    cdef double *covariances = correction + padded
+    cdef double *covariances = zero + padded
     cdef double *signs = covariances + padded
-    cdef double *seen = signs + padded
+    cdef double *u = signs + padded
+    cdef double *w = u + padded
+    cdef double *g = w + padded
+    cdef double *residual = g + padded
+    cdef double *seen = residual + padded
     cdef double *again = seen + padded
-    cdef double s, a, b, drift = INFINITY
+    cdef double *lengths = again + padded
+    cdef double *h = lengths + padded
+    cdef double *wide = h + padded
+    cdef bint replaces = slot >= 0
+    cdef Leaving leaving
+    cdef gssbo_update by
+    cdef double s, a, b, last, drift = INFINITY, error = 0.0
+    leaving.slot, leaving.a = slot if replaces else n, 0.0
+    leaving.u, leaving.w = wide + 4 * padded, wide + 5 * padded
     with nogil:
         memcpy(covariances, &k[0], n * sizeof(double))
         memcpy(signs, &probe[0], n * sizeof(double))
-        simd.symmetric_product(n, &P[0, 0], ld, covariances, u)
-        u[slot] = 0.0
-        # u += P @ (k - K @ u), over the others; K @ probe on the way
-        simd.symmetric_products(n, &K[0, 0], K.shape[1], u, signs, w, seen)
-        for j in range(n):
-            w[j] = k[j] - w[j]
-        w[slot] = 0.0
-        simd.symmetric_product(n, &P[0, 0], ld, w, correction)
-        correction[slot] = 0.0
-        for j in range(n):
-            u[j] += correction[j]
-        s = kappa - simd.dot(n, &k[0], u)
+        if replaces:
+            see_out(n, ld, &P[0, 0], &leaving)
+        product(n, ld, &P[0, 0], replaces, &leaving, covariances, wide, u)
+        # u += P @ (k - K @ u); K @ v on the way
+        if replaces:
+            by = gssbo_update(0.0, zero, u, residual, 0.0, signs, seen, NULL)
+            simd.update_symmetric(n, slot, &K[0, 0], ld, &by)
+        else:
+            simd.symmetric_products(n, &K[0, 0], ld, u, signs, residual, seen)
+        for i in range(n):
+            residual[i] = k[i] - residual[i]
+            K[i, n] = k[i]
+        K[n, n] = k[n]
+        product(n, ld, &P[0, 0], replaces, &leaving, residual, wide, w)
+        simd.add_scaled(n, 1.0, w, u)
+        s = k[n] - simd.dot(n, covariances, u)
         if s > 0.0:
             a = 1.0 / s
-            b = a * a * (simd.dot(n, u, u) + 1.0)
-            multiply_and_update(n, ld, slot, a, u, seen, &P[0, 0], w, again)
-            rank_two(n, ld, slot, 1.0, a, b, u, w, &Q[0, 0])
-            for j in range(n):
-                P[slot, j] = -a * u[j]
-                Q[slot, j] = -a * w[j] - b * u[j]
-            P[slot, slot] = a
-            Q[slot, slot] = b
-            again[slot] = simd.dot(n, &P[slot, 0], seen)
-            drift = largest_difference(n, again, signs)
-    free(u)
-    return s, drift
+            simd.add_scaled(n, probe[n], covariances, seen)
+            last = simd.dot(n, covariances, signs) + k[n] * probe[n]
+            by = gssbo_update(-leaving.a, leaving.u, u, w, a, seen, again, NULL)
+            if replaces:
+                by.squares = lengths
+            simd.update_symmetric(n, leaving.slot, &P[0, 0], ld, &by)
+            put_column(n, ld, -a, u, &P[0, 0])
+            P[n, n] = a
+            again[n] = a * (last - simd.dot(n, u, seen))
+            simd.add_scaled(n, -a * last, u, again)
+            drift = largest_difference(n + 1, again, &probe[0])
+            b = half_change(n, 1.0, a, u, w, g)
+            half_change(n, -1.0, leaving.a, leaving.u, leaving.w, h)
+            simd.add_symmetric(n, leaving.slot, &Q[0, 0], ld, g, u, h if replaces else NULL, leaving.u)
+            for i in range(n):
+                Q[i, n] = -g[i] - 0.5 * b * u[i]
+            Q[n, n] = b
+            if replaces:
+                for i in range(n):
+                    lengths[i] += P[i, n] * P[i, n]
+                error = length_error(n, ld, lengths, &Q[0, 0])
+    free(zero)
+    return s, drift, error
+
+
+def remove(
+    Py_ssize_t n,
+    Py_ssize_t slot,            # of the observation, one more, that leaves
+    const double[::1] probe,    # IN (n,), v
+    double[:, ::1] K,           # INOUT (capacity, ld)
+    double[:, ::1] P,           # INOUT (capacity, ld)
+    double[:, ::1] Q,           # INOUT (capacity, ld)
+):
+    """Take an observation out and leave n; those behind it move up.
+
+    Returns the drift max |P K v - v|, infinite where there is a NaN, and `length_error`.
+    """
+    cdef Py_ssize_t ld = P.shape[1], padded = gssbo_padded(n + GSSBO_LANES), i
+    cdef double *zero = <double *> calloc(8 * padded, sizeof(double))
+    if zero == NULL:
+        raise MemoryError
+    cdef double *signs = zero + padded
+    cdef double *seen = signs + padded
+    cdef double *again = seen + padded
+    cdef double *lengths = again + padded
+    cdef double *h = lengths + padded
+    cdef Leaving leaving
+    cdef gssbo_update by
+    cdef double drift, error
+    leaving.slot, leaving.u, leaving.w = slot, h + padded, h + 2 * padded
+    with nogil:
+        memcpy(signs, &probe[0], n * sizeof(double))
+        by = gssbo_update(0.0, zero, zero, again, 0.0, signs, seen, NULL)
+        simd.update_symmetric(n, slot, &K[0, 0], ld, &by)
+        see_out(n, ld, &P[0, 0], &leaving)
+        by = gssbo_update(-leaving.a, leaving.u, leaving.u, leaving.w, 0.0, seen, again, lengths)
+        simd.update_symmetric(n, slot, &P[0, 0], ld, &by)
+        drift = largest_difference(n, again, signs)
+        half_change(n, -1.0, leaving.a, leaving.u, leaving.w, h)
+        simd.add_symmetric(n, slot, &Q[0, 0], ld, h, leaving.u, NULL, NULL)
+        for i in range(n):
+            K[i, n] = P[i, n] = Q[i, n] = 0.0
+        error = length_error(n, ld, lengths, &Q[0, 0])
+    free(zero)
+    return drift, error
 
 
 cdef double largest_difference(Py_ssize_t n, const double *x, const double *v) noexcept nogil:
@@ -137,56 +240,15 @@ cdef double largest_difference(Py_ssize_t n, const double *x, const double *v) n
     return worst
 
 
-def clear_slot(
-    Py_ssize_t n,
-    Py_ssize_t slot,
-    double[:, ::1] P,           # INOUT (capacity, ld)
-    double[:, ::1] Q,           # INOUT (capacity, ld)
-):
-    """Take the observation at `slot` out; its row and column become zero."""
-    cdef Py_ssize_t ld = P.shape[1], j
-    cdef double *u = <double *> malloc(3 * n * sizeof(double))
-    if u == NULL:
-        raise MemoryError
-    cdef double *w = u + n
-    cdef double *unused = w + n
-    cdef double a = P[slot, slot], b
-    with nogil:
-        for j in range(n):
-            u[j] = -P[slot, j] / a
-        u[slot] = 0.0
-        b = a * a * (simd.dot(n, u, u) + 1.0)
-        multiply_and_update(n, ld, slot, -a, u, u, &P[0, 0], w, unused)
-        # w is of P as it was; as it is now it is P u - a (u.u) u
-        simd.add_scaled(n, -a * simd.dot(n, u, u), u, w)
-        rank_two(n, ld, slot, -1.0, a, b, u, w, &Q[0, 0])
-        memset(&P[slot, 0], 0, n * sizeof(double))
-        memset(&Q[slot, 0], 0, n * sizeof(double))
-    free(u)
-
-
-def close_slot(
-    Py_ssize_t n,
-    Py_ssize_t slot,
-    double[:, ::1] P,           # INOUT (capacity, ld)
-    double[:, ::1] Q,           # INOUT (capacity, ld)
-):
-    """Shift the rows and columns behind a cleared slot over it, keeping their order."""
-    cdef Py_ssize_t i, source
-    cdef Py_ssize_t head = slot * sizeof(double), tail = (n - 1 - slot) * sizeof(double)
-    with nogil:
-        for i in range(n - 1):
-            source = i if i < slot else i + 1
-            if source != i:
-                memmove(&P[i, 0], &P[source, 0], head)
-                memmove(&Q[i, 0], &Q[source, 0], head)
-            if tail:
-                memmove(&P[i, slot], &P[source, slot] + 1, tail)
-                memmove(&Q[i, slot], &Q[source, slot] + 1, tail)
-            P[i, n - 1] = 0.0
-            Q[i, n - 1] = 0.0
-        memset(&P[n - 1, 0], 0, n * sizeof(double))
-        memset(&Q[n - 1, 0], 0, n * sizeof(double))
+cdef double length_error(Py_ssize_t n, Py_ssize_t ld, const double *lengths, const double *Q) noexcept nogil:
+    """How far the diagonal of Q is off that of P^2, at most, as a share; infinite where there is a NaN."""
+    cdef double worst = 0.0, difference
+    cdef Py_ssize_t j
+    for j in range(n):
+        difference = abs(Q[j * ld + j] - lengths[j]) / lengths[j]
+        if not difference <= worst:
+            worst = difference if difference == difference else INFINITY
+    return worst
 
 
 def residual(

@@ -74,13 +74,17 @@ cdef void inverse_norms(Py_ssize_t n, Py_ssize_t ld, const double *source, bint 
 
 cdef void add_cosines(Py_ssize_t n, Py_ssize_t ld, const double *source, bint squared, const double *inverse,
                       Py_ssize_t member, double *work, double *h) noexcept nogil:
-    """h += C[:, member]; without Q the column is one symmetric product, P g."""
-    cdef Py_ssize_t i
+    """h += C[:, member], from the upper triangle of Q; without Q the column is one symmetric product, P g."""
+    cdef Py_ssize_t i, above = 0
     cdef const double *column = source + member * ld
-    if not squared:
+    if squared:
+        above = member
+        for i in range(above):
+            h[i] += source[i * ld + member] * inverse[i] * inverse[member]
+    else:
         simd.symmetric_product(n, source, ld, column, work)
         column = work
-    for i in range(n):
+    for i in range(above, n):
         h[i] += column[i] * inverse[i] * inverse[member]
 
 
@@ -218,7 +222,7 @@ cdef void greedy(
 
 def greedy_cosine(
     Py_ssize_t n,
-    const double[:, ::1] source,        # IN (n, ld), Q when `squared`, else P; both triangles
+    const double[:, ::1] source,        # IN (n, ld), the upper triangle of Q when `squared`, else P
     bint squared,
     const Py_ssize_t[::1] forced,       # IN (f,)
     Py_ssize_t[::1] chosen,             # OUT (size,)
@@ -274,7 +278,7 @@ def greedy_sign(
 
 def kmeans_plus_plus(
     Py_ssize_t n,
-    const double[:, ::1] source,        # IN (n, ld), Q when `squared`, else P; both triangles
+    const double[:, ::1] source,        # IN (n, ld), the upper triangle of Q when `squared`, else P
     bint squared,
     const Py_ssize_t[::1] forced,       # IN (f,)
     const double[::1] uniforms,         # IN (size - f,), one in [0, 1) a pick

@@ -10,6 +10,16 @@ cdef extern from "simd.h" nogil:
     enum: GSSBO_MATERN32
     enum: GSSBO_PRODUCT_SCRATCH
 
+    ctypedef struct gssbo_update:
+        double a
+        const double *u
+        const double *x
+        double *w
+        double b
+        const double *v
+        double *y
+        double *squares
+
     ctypedef struct gssbo_simd_table:
         const char *name
         void (*subtract_product)(Py_ssize_t m, Py_ssize_t n, Py_ssize_t k, const double *A, Py_ssize_t lda,
@@ -40,6 +50,10 @@ cdef extern from "simd.h" nogil:
                                   double *y) noexcept nogil
         void (*symmetric_products)(Py_ssize_t n, const double *P, Py_ssize_t ldp, const double *x, const double *v,
                                    double *y, double *w) noexcept nogil
+        void (*update_symmetric)(Py_ssize_t n, Py_ssize_t gap, double *P, Py_ssize_t ldp,
+                                 const gssbo_update *by) noexcept nogil
+        void (*add_symmetric)(Py_ssize_t n, Py_ssize_t gap, double *Q, Py_ssize_t ldq, const double *g,
+                              const double *u, const double *h, const double *v) noexcept nogil
         void (*pack_single)(Py_ssize_t n, const double *P, Py_ssize_t ldp, float *packed) noexcept nogil
         void (*symmetric_product_single)(Py_ssize_t n, const float *packed, const float *x, float *y) noexcept nogil
         double (*dot)(Py_ssize_t n, const double *x, const double *y) noexcept nogil
@@ -59,10 +73,6 @@ cdef extern from "simd.h" nogil:
         void (*weighted_products)(Py_ssize_t m, Py_ssize_t n, Py_ssize_t d, const double *w, Py_ssize_t ldw,
                                   const double *X, Py_ssize_t ldx, double *lanes) noexcept nogil
         void (*add_scaled)(Py_ssize_t n, double a, const double *x, double *y) noexcept nogil
-        double (*add_between)(Py_ssize_t n, double a, const double *x, const double *y, double *row,
-                              double *after) noexcept nogil
-        void (*add_both_scaled)(Py_ssize_t n, double a, const double *x, double b, const double *v,
-                                double *y) noexcept nogil
         void (*add_rows_and_max)(Py_ssize_t rows, Py_ssize_t n, const double *a, const double *X, Py_ssize_t ldx,
                                  double *y, double *largest) noexcept nogil
         double (*scale_single)(Py_ssize_t n, Py_ssize_t d, const double *X, const double *centre,

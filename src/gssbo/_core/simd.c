@@ -558,15 +558,14 @@ static void symmetric_product(ptrdiff_t n, const double *P, ptrdiff_t ldp, const
     }
 }
 
-/* Two rows at a time: the sums of more would not stay in registers. */
 static void symmetric_products(ptrdiff_t n, const double *P, ptrdiff_t ldp, const double *x, const double *v, double *y,
                                double *w)
 {
     const ptrdiff_t end = round_up(n, W);
     memset(y, 0, gssbo_padded(n) * sizeof(double));
     memset(w, 0, gssbo_padded(n) * sizeof(double));
-    for (ptrdiff_t i = 0; i < n; i += 2) {
-        const ptrdiff_t rows = least(2, n - i), right = round_up(i + rows, W);
+    for (ptrdiff_t i = 0; i < n; i += 4) {
+        const ptrdiff_t rows = least(4, n - i), right = round_up(i + rows, W);
         const double *const p = P + i * ldp;
         for (ptrdiff_t r = 0; r < rows; r++) {
             y[i + r] += p[r * ldp + i + r] * x[i + r];
@@ -579,24 +578,214 @@ static void symmetric_products(ptrdiff_t n, const double *P, ptrdiff_t ldp, cons
                 w[j] += element * v[i + r];
             }
         }
-        if (rows < 2)
+        if (rows < 4)
             break;
-        const double x0 = x[i], x1 = x[i + 1], v0 = v[i], v1 = v[i + 1];
-        vec a0 = {0}, a1 = {0}, b0 = {0}, b1 = {0};
+        vec a[4] = {{0}}, b[4] = {{0}};
         for (ptrdiff_t j = right; j < end; j += W) {
-            const vec p0 = load(p + j), p1 = load(p + ldp + j), xj = load(x + j), vj = load(v + j);
-            a0 += p0 * xj;
-            a1 += p1 * xj;
-            b0 += p0 * vj;
-            b1 += p1 * vj;
-            store(y + j, load(y + j) + (p0 * x0 + p1 * x1));
-            store(w + j, load(w + j) + (p0 * v0 + p1 * v1));
+            const vec xj = load(x + j), vj = load(v + j);
+            vec yj = load(y + j), wj = load(w + j);
+            for (int r = 0; r < 4; r++) {
+                const vec element = load(p + r * ldp + j);
+                a[r] += element * xj;
+                b[r] += element * vj;
+                yj += element * x[i + r];
+                wj += element * v[i + r];
+            }
+            store(y + j, yj);
+            store(w + j, wj);
         }
-        y[i] += sum(a0);
-        y[i + 1] += sum(a1);
-        w[i] += sum(b0);
-        w[i + 1] += sum(b1);
+        for (int r = 0; r < 4; r++) {
+            y[i + r] += sum(a[r]);
+            w[i + r] += sum(b[r]);
+        }
     }
+}
+
+/* ---- changes of a symmetric matrix -------------------------------------------------------------------
+ *
+ * Four rows at a time: memory hands out several streams faster than one or two. Every row goes to its place front to back,
+ * after those above it, so nothing is overwritten before it was read. */
+#define INLINE static inline __attribute__((always_inline))
+
+/* What becomes of the element p in row i and column j >= i. */
+typedef double element_change(const void *by, ptrdiff_t i, ptrdiff_t j, double p);
+
+/* The same for `rows` rows from i on and columns [from, to), right of the diagonal, and in whole vectors up to `more` beyond
+ * that are zero. */
+typedef void rows_change(const void *by, ptrdiff_t i, int rows, ptrdiff_t from, ptrdiff_t to, ptrdiff_t more,
+                         const double *source, double *target, ptrdiff_t ld);
+
+INLINE void change_rows(const void *by, element_change *element, rows_change *change, ptrdiff_t i, int rows, ptrdiff_t n,
+                        ptrdiff_t gap, double *A, ptrdiff_t ld)
+{
+    double *const target = A + i * ld;
+    const double *const before = i < gap ? target : target + ld, *const behind = gap < n ? before + 1 : before;
+    const ptrdiff_t right = i + rows, split = gap < n && right < gap ? gap : right;
+    for (ptrdiff_t r = 0; r < rows; r++)
+        for (ptrdiff_t j = i + r; j < right; j++)
+            target[r * ld + j] = element(by, i + r, j, (j < gap ? before : behind)[r * ld + j]);
+    change(by, i, rows, right, split, 0, before, target, ld);
+    change(by, i, rows, split, n, W - 1, behind, target, ld);
+}
+
+INLINE void change_symmetric(const void *by, element_change *element, rows_change *change, ptrdiff_t n, ptrdiff_t gap,
+                             double *A, ptrdiff_t ld)
+{
+    for (ptrdiff_t i = 0; i < n;)
+        if (i + 4 <= (i < gap && gap < n ? gap : n)) {
+            change_rows(by, element, change, i, 4, n, gap, A, ld);
+            i += 4;
+        } else {
+            change_rows(by, element, change, i, 1, n, gap, A, ld);
+            i++;
+        }
+}
+
+/* Off the diagonal an element stands for two. */
+INLINE double update_element(const void *how, ptrdiff_t i, ptrdiff_t j, double p)
+{
+    const gssbo_update *const by = how;
+    p += by->a * by->u[i] * by->u[j];
+    by->w[i] += p * by->x[j];
+    if (j != i)
+        by->w[j] += p * by->x[i];
+    p += by->b * by->x[i] * by->x[j];
+    by->y[i] += p * by->v[j];
+    if (j != i)
+        by->y[j] += p * by->v[i];
+    if (by->squares) {
+        by->squares[i] += p * p;
+        if (j != i)
+            by->squares[j] += p * p;
+    }
+    return p;
+}
+
+INLINE void update_rows(const gssbo_update *by, int squared, ptrdiff_t i, int rows, ptrdiff_t from, ptrdiff_t to,
+                        ptrdiff_t more, const double *source, double *target, ptrdiff_t ld)
+{
+    if (from >= to)
+        return;
+    double a[4], b[4], x[4], v[4];
+    vec w[4] = {{0}}, y[4] = {{0}}, squares[4] = {{0}};
+    for (int r = 0; r < rows; r++) {
+        x[r] = by->x[i + r];
+        v[r] = by->v[i + r];
+        a[r] = by->a * by->u[i + r];
+        b[r] = by->b * x[r];
+    }
+    ptrdiff_t j = from;
+    for (; j + W <= to + more; j += W) {
+        const vec uj = load(by->u + j), xj = load(by->x + j), vj = load(by->v + j);
+        vec wj = load(by->w + j), yj = load(by->y + j), sj = {0};
+        for (int r = 0; r < rows; r++) {
+            vec p = load(source + r * ld + j) + a[r] * uj;
+            w[r] += p * xj;
+            wj += p * x[r];
+            p += b[r] * xj;
+            store(target + r * ld + j, p);
+            y[r] += p * vj;
+            yj += p * v[r];
+            if (squared) {
+                squares[r] += p * p;
+                sj += p * p;
+            }
+        }
+        store(by->w + j, wj);
+        store(by->y + j, yj);
+        if (squared)
+            store(by->squares + j, load(by->squares + j) + sj);
+    }
+    for (int r = 0; r < rows; r++) {
+        by->w[i + r] += sum(w[r]);
+        by->y[i + r] += sum(y[r]);
+        if (squared)
+            by->squares[i + r] += sum(squares[r]);
+    }
+    for (; j < to; j++)
+        for (int r = 0; r < rows; r++)
+            target[r * ld + j] = update_element(by, i + r, j, source[r * ld + j]);
+}
+
+INLINE void update_plain(const void *by, ptrdiff_t i, int rows, ptrdiff_t from, ptrdiff_t to, ptrdiff_t more,
+                         const double *source, double *target, ptrdiff_t ld)
+{
+    update_rows(by, 0, i, rows, from, to, more, source, target, ld);
+}
+
+INLINE void update_squared(const void *by, ptrdiff_t i, int rows, ptrdiff_t from, ptrdiff_t to, ptrdiff_t more,
+                           const double *source, double *target, ptrdiff_t ld)
+{
+    update_rows(by, 1, i, rows, from, to, more, source, target, ld);
+}
+
+static void update_symmetric(ptrdiff_t n, ptrdiff_t gap, double *P, ptrdiff_t ldp, const gssbo_update *by)
+{
+    memset(by->w, 0, (n + W) * sizeof(double));
+    memset(by->y, 0, (n + W) * sizeof(double));
+    if (by->squares) {
+        memset(by->squares, 0, (n + W) * sizeof(double));
+        change_symmetric(by, update_element, update_squared, n, gap, P, ldp);
+    } else
+        change_symmetric(by, update_element, update_plain, n, gap, P, ldp);
+}
+
+/* Of one pair of vectors or of two. */
+typedef struct {
+    const double *g, *u, *h, *v;
+} addition;
+
+INLINE double add_one_element(const void *how, ptrdiff_t i, ptrdiff_t j, double p)
+{
+    const addition *const by = how;
+    return p + (by->g[i] * by->u[j] + by->u[i] * by->g[j]);
+}
+
+INLINE double add_two_element(const void *how, ptrdiff_t i, ptrdiff_t j, double p)
+{
+    const addition *const by = how;
+    return add_one_element(how, i, j, p) + (by->h[i] * by->v[j] + by->v[i] * by->h[j]);
+}
+
+INLINE void add_rows(const addition *by, int two, ptrdiff_t i, int rows, ptrdiff_t from, ptrdiff_t to, ptrdiff_t more,
+                     const double *source, double *target, ptrdiff_t ld)
+{
+    const double *const g = by->g, *const u = by->u, *const h = by->h, *const v = by->v;
+    ptrdiff_t j = from;
+    for (; j + W <= to + more; j += W) {
+        const vec gj = load(g + j), uj = load(u + j), hj = two ? load(h + j) : gj, vj = two ? load(v + j) : uj;
+        for (int r = 0; r < rows; r++) {
+            vec p = load(source + r * ld + j) + (g[i + r] * uj + u[i + r] * gj);
+            if (two)
+                p += h[i + r] * vj + v[i + r] * hj;
+            store(target + r * ld + j, p);
+        }
+    }
+    for (; j < to; j++)
+        for (int r = 0; r < rows; r++)
+            target[r * ld + j] = (two ? add_two_element : add_one_element)(by, i + r, j, source[r * ld + j]);
+}
+
+INLINE void add_one(const void *by, ptrdiff_t i, int rows, ptrdiff_t from, ptrdiff_t to, ptrdiff_t more,
+                    const double *source, double *target, ptrdiff_t ld)
+{
+    add_rows(by, 0, i, rows, from, to, more, source, target, ld);
+}
+
+INLINE void add_two(const void *by, ptrdiff_t i, int rows, ptrdiff_t from, ptrdiff_t to, ptrdiff_t more,
+                    const double *source, double *target, ptrdiff_t ld)
+{
+    add_rows(by, 1, i, rows, from, to, more, source, target, ld);
+}
+
+static void add_symmetric(ptrdiff_t n, ptrdiff_t gap, double *Q, ptrdiff_t ldq, const double *g, const double *u,
+                          const double *h, const double *v)
+{
+    const addition by = {g, u, h, v};
+    if (h)
+        change_symmetric(&by, add_two_element, add_two, n, gap, Q, ldq);
+    else
+        change_symmetric(&by, add_one_element, add_one, n, gap, Q, ldq);
 }
 
 typedef float single __attribute__((vector_size(8 * W)));
@@ -897,42 +1086,6 @@ static void add_scaled(ptrdiff_t n, double a, const double *restrict x, double *
         y[j] += a * x[j];
 }
 
-/* Both products are those of `dot`, to the bit, in one pass over the row. */
-static double add_between(ptrdiff_t n, double a, const double *x, const double *y, double *restrict row, double *after)
-{
-    vec before[4] = {{0}}, then[4] = {{0}};
-    ptrdiff_t j = 0;
-    for (; j + 4 * W <= n; j += 4 * W)
-        for (int q = 0; q < 4; q++) {
-            const vec u = load(x + j + q * W), old = load(row + j + q * W), new = old + a * u;
-            before[q] += old * u;
-            store(row + j + q * W, new);
-            then[q] += new * load(y + j + q * W);
-        }
-    for (; j + W <= n; j += W) {
-        const vec u = load(x + j), old = load(row + j), new = old + a * u;
-        before[0] += old * u;
-        store(row + j, new);
-        then[0] += new * load(y + j);
-    }
-    double s = sum((before[0] + before[1]) + (before[2] + before[3]));
-    double t = sum((then[0] + then[1]) + (then[2] + then[3]));
-    for (; j < n; j++) {
-        s += row[j] * x[j];
-        row[j] += a * x[j];
-        t += row[j] * y[j];
-    }
-    *after = t;
-    return s;
-}
-
-static void add_both_scaled(ptrdiff_t n, double a, const double *restrict x, double b, const double *restrict v,
-                            double *restrict y)
-{
-    for (ptrdiff_t j = 0; j < n; j++)
-        y[j] += a * x[j] + b * v[j];
-}
-
 typedef int64_t lanes __attribute__((vector_size(8 * W)));
 
 static void add_rows_and_max(ptrdiff_t rows, ptrdiff_t n, const double *a, const double *X, ptrdiff_t ldx, double *y,
@@ -1120,6 +1273,8 @@ const gssbo_simd_table GSSBO_TABLE = {
     .product_vector = product_vector,
     .symmetric_product = symmetric_product,
     .symmetric_products = symmetric_products,
+    .update_symmetric = update_symmetric,
+    .add_symmetric = add_symmetric,
     .pack_single = pack_single,
     .symmetric_product_single = symmetric_product_single,
     .dot = dot,
@@ -1132,8 +1287,6 @@ const gssbo_simd_table GSSBO_TABLE = {
     .balanced_weights = balanced_weights,
     .weighted_products = weighted_products,
     .add_scaled = add_scaled,
-    .add_between = add_between,
-    .add_both_scaled = add_both_scaled,
     .add_rows_and_max = add_rows_and_max,
     .scale_single = scale_single,
     .add_correlations_single = add_correlations_single,

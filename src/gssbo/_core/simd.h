@@ -31,6 +31,19 @@
 
 enum gssbo_kernel { GSSBO_RBF = 0, GSSBO_MATERN32 = 1, GSSBO_MATERN52 = 2 };
 
+/* What is done to a symmetric P (n, n), in this order. Vectors have n + GSSBO_LANES elements; those that are read are zero
+ * from n on. */
+typedef struct gssbo_update {
+    double a;
+    const double *u; /* P += a u u^T */
+    const double *x;
+    double *w; /* w = P x */
+    double b;  /* P += b x x^T */
+    const double *v;
+    double *y;       /* y = P v */
+    double *squares; /* unless NULL, the diagonal of P^2 */
+} gssbo_update;
+
 typedef struct gssbo_simd_table {
     const char *name;
 
@@ -83,6 +96,15 @@ typedef struct gssbo_simd_table {
     void (*symmetric_products)(ptrdiff_t n, const double *P, ptrdiff_t ldp, const double *x, const double *v, double *y,
                                double *w);
 
+    /* The upper triangle of P (n, n), changed in one pass. Where gap < n, P is (n + 1, n + 1) before that, and its row and
+     * column `gap` go: those behind them move up. Whole vectors of a row are read and written, so its columns from n on, or
+     * n + 1, are zero, for at least GSSBO_LANES. */
+    void (*update_symmetric)(ptrdiff_t n, ptrdiff_t gap, double *P, ptrdiff_t ldp, const gssbo_update *by);
+
+    /* In the same way Q += g u^T + u g^T and, unless h is NULL, Q += h v^T + v h^T. */
+    void (*add_symmetric)(ptrdiff_t n, ptrdiff_t gap, double *Q, ptrdiff_t ldq, const double *g, const double *u,
+                          const double *h, const double *v);
+
     /* The same in single precision, with half the memory to be read: pack_single puts the upper triangle into
      * `packed`, gssbo_packed_single(n) elements; x with zeros from n on, y padded. */
     void (*pack_single)(ptrdiff_t n, const double *P, ptrdiff_t ldp, float *packed);
@@ -126,12 +148,6 @@ typedef struct gssbo_simd_table {
 
     /* y += a x. */
     void (*add_scaled)(ptrdiff_t n, double a, const double *x, double *y);
-
-    /* row += a x. Returns the row's product with x before that; `after` gets that with y after it. */
-    double (*add_between)(ptrdiff_t n, double a, const double *x, const double *y, double *row, double *after);
-
-    /* y += a x + b v. */
-    void (*add_both_scaled)(ptrdiff_t n, double a, const double *x, double b, const double *v, double *y);
 
     /* For each of the rows x of X (rows, n) in turn, y += a x and largest = max(largest, x), element by element; n is a
      * multiple of GSSBO_PAD. */

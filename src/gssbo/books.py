@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gssbo._typing import FloatArray
 from gssbo.entry import Entry
 from gssbo.history import History
-from gssbo.pending import Pending
+from gssbo.pending import FORGOTTEN, OPEN, Pending
 from gssbo.space import Rows, Space
 
 __all__ = ["Books"]
@@ -58,6 +58,20 @@ class Books:
         """Which rows (n) were told with these very values (n,)."""
         known = set(_pairs(self.history.X, self.history.y))
         return np.array([pair in known for pair in _pairs(rows, y)], dtype=bool)
+
+    def row_asked(self, number: int) -> Rows | None:
+        """What a suggestion stands for: its point, or what was told for it; None where that is lost.
+
+        Raises
+        ------
+        IndexError
+            If it was never asked.
+        """
+        outcome = self.pending.outcome(number)
+        if outcome == FORGOTTEN:
+            return self.pending.forgotten(number)
+        row: Rows = self.pending.row(number) if outcome == OPEN else self.history.X[outcome]
+        return row
 
     def best_feasible(self) -> int | None:
         """Index of the best observation that meets the constraints, the first of equals; None where none does.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gssbo._typing import FloatArray
 from gssbo._validation import check_array, check_integer, check_noise_std, check_unmasked, check_vector
 from gssbo.books import Books
-from gssbo.pending import FORGOTTEN, OPEN, Pending, Suggestion
+from gssbo.pending import Pending, Suggestion
 from gssbo.space import Rows
 
 __all__ = ["Observations", "read_observations"]
@@ -103,15 +103,12 @@ def _outcome(pending: Pending, number: int) -> int:
         raise ValueError(f"id must be of a suggestion, got {number} where {pending.n_asked} were asked") from None
 
 
-def _row_asked(books: Books, number: int) -> NDArray[Any]:
-    outcome = _outcome(books.pending, number)
-    if outcome != FORGOTTEN:
-        row: NDArray[Any] = books.pending.row(number) if outcome == OPEN else books.history.X[outcome]
-        return row
-    forgotten = books.pending.forgotten(number)
-    if forgotten is None:
+def _row_asked(books: Books, number: int) -> Rows:
+    _outcome(books.pending, number)
+    row = books.row_asked(number)
+    if row is None:
         raise ValueError(f"id must be of a suggestion whose point is known, or come with its point, got {number}")
-    return forgotten
+    return row
 
 
 def _is_new(books: Books, number: int, row: Rows, response: float, noise: float | None) -> bool:

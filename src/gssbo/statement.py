@@ -75,6 +75,15 @@ class Statement:
             points = self.space.show(np.stack([self._pending.row(number) for number in numbers]))
             return [Suggestion(*pair) for pair in zip(numbers, points, strict=True)]
 
+    def asked(self, number: int) -> Any:
+        """The point of the suggestion of this number, or what was told for it; None where it is not known."""
+        with self._lock:
+            try:
+                row = self._books.row_asked(number)
+            except IndexError:  # never asked
+                return None
+            return None if row is None else self.space.show(np.stack([row]))[0]
+
     @property
     def queue(self) -> list[Any]:
         """Points to be suggested before any others, in order."""

@@ -137,7 +137,46 @@ def test_a_line_that_is_waited_for_may_hold_such_text(here):
     Path("run.csv").write_text("suggestion,c,value\n0,true,\n1,x,0.5\n")
     assert main(["tell", "run.jsonl", "--from", "run.csv"]) == 0
     assert [each.id for each in read_ledger("run.jsonl").pending] == [0]
-    Path("run.csv").write_text("suggestion,c,value\n0,true,0.25\n1,x,0.5\n")
-    with pytest.raises(SystemExit):
-        main(["tell", "run.jsonl", "--from", "run.csv"])
-    assert read_ledger("run.jsonl").n_told == 1
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        ([True, "true"], "true"),
+        ([True, "true"], "TRUE"),
+        ([1, "1", 2], "1"),
+        ([1, "1", "1.5"], "1.0"),
+        ([0.5, "0.5"], ".5"),
+    ],
+)
+def test_of_text_that_stands_for_two_values_a_number_says_which(here, capsys, values, text):
+    with gssbo.Optimizer({"c": values, "n": (0, 9, int)}, duplicates="allow", journal="run.jsonl") as opt:
+        opt.enqueue([{"c": value, "n": 3} for value in values[:2] * 2])
+        opt.ask(4)
+        opt.tell(id=2, y=1.0)
+        opt.forget(id=3)
+    table = f"suggestion,c,n,value\n0,{text},4,0.25\n1,{text},3,0.5\n2,{text},3,1.0\n3,{text},3,2\n"
+    Path("run.csv").write_text(table)
+    assert main(["tell", "run.jsonl", "--from", "run.csv"]) == 0
+    ledger = read_ledger("run.jsonl")
+    assert [(x["c"], x["n"]) for x in ledger.X] == [(values[0], 3), (values[0], 4), (values[1], 3), (values[1], 3)]
+    assert [type(x["c"]) for x in ledger.X] == [type(values[k]) for k in (0, 0, 1, 1)]
+    for wrong, options in (
+        (table.replace("\n0,", "\n,"), []),
+        (table, ["--prior"]),
+        (table.replace("\n3,", "\n99,"), []),
+    ):
+        Path("run.csv").write_text(wrong)
+        with pytest.raises(SystemExit):
+            main(["tell", "run.jsonl", "--from", "run.csv", *options])
+        assert f"c must say which value it is, got {text!r}, which stands for" in capsys.readouterr().err
+    assert read_ledger("run.jsonl").n_told == 4
+
+
+def test_what_is_written_as_another_value_was_evaluated_instead(here):
+    with gssbo.Optimizer({"c": ["1", "1.0", True, "x"]}, journal="run.jsonl") as opt:
+        opt.enqueue([{"c": "1.0"}, {"c": True}])
+        opt.ask(2)
+    Path("run.csv").write_text("suggestion,c,value\n0,1,0.25\n1,x,0.5\n")
+    assert main(["tell", "run.jsonl", "--from", "run.csv"]) == 0
+    assert read_ledger("run.jsonl").X == [{"c": "1"}, {"c": "x"}]

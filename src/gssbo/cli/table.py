@@ -11,7 +11,7 @@ import csv
 import io
 import itertools
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -68,8 +68,11 @@ def own_columns(names: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def read_table(path: Path, space: Space, *, maximize: bool) -> Table:
+def read_table(path: Path, space: Space, *, maximize: bool, asked: Callable[[int], Any] = lambda number: None) -> Table:
     r"""Read a table separated by commas, tabs or semicolons; a value that is empty or NaN is a failed evaluation.
+
+    `asked` gives the point of a suggestion by its number, or None: of a text that stands for two values of a category,
+    a line with a number has the one that is its point's.
 
     Raises
     ------
@@ -93,7 +96,8 @@ def read_table(path: Path, space: Space, *, maximize: bool) -> Table:
     texts = cells.texts(own["value"])
     done = [k for k, text in enumerate(texts) if answers[k] is None or text.strip() or failed[k]]
     columns = [[column[k] for k in done] for column in map(cells.texts, names)]
-    points = read_points(space, columns, lambda i: cells.where(done[i]))
+    known = [None if number is None or prior[k] else asked(number) for k, number in enumerate(answers)]
+    points = read_points(space, columns, lambda i: cells.where(done[i]), asked=[known[k] for k in done])
     values = _values(cells, own["value"], done, failed, maximize=maximize)
     noise_std = _noise(cells, own["noise_std"])
     return Table(

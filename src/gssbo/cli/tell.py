@@ -75,7 +75,8 @@ def _tell_one(ledger: Ledger, options: argparse.Namespace) -> None:
 def _tell_table(parser: argparse.ArgumentParser, ledger: Ledger, options: argparse.Namespace) -> None:
     if options.point or options.id is not None or options.noise_std is not None:
         raise ValueError("--from must come without a point, --id and --noise-std: the table says all that")
-    table = read_table(options.table, ledger.space, maximize=ledger.maximize)
+    asked = {} if options.prior else {"asked": ledger.asked}
+    table = read_table(options.table, ledger.space, maximize=ledger.maximize, **asked)
     n_new, n = tell_table(ledger, table, prior=options.prior), len(table.values)
     note_unread(parser, options.table, table.unread)
     known = "" if n_new == n else f"; {n - n_new} were in the journal already"

@@ -237,17 +237,20 @@ def test_a_run_in_a_small_region_is_taken_up(hasty, tmp_path, method):
 @pytest.mark.parametrize("value", [1.0, np.nan], ids=["valued", "failed"])
 @pytest.mark.parametrize("method", ["portfolio", "box", "turbo", "rembo", "hesbo", "mini-meta"])
 def test_only_infeasible_points_are_told(hasty, method, value):
-    """There is a message, and once a feasible one is told, there are suggestions."""
-    constraint = NonlinearConstraint(lambda x: float(x[0] + x[1] + x[2] + x[3] <= 0.01), 0.5, np.inf)
+    """There is a message, and once a feasible one is told, there are suggestions.
+
+    The region is in no corner, where what is tried would be moved to from outside.
+    """
+    constraint = NonlinearConstraint(lambda x: float(np.abs(x - 0.37).sum() <= 0.01), 0.5, np.inf)
     opt = Optimizer([(0.0, 1.0)] * 4, constraints=constraint, method=method, n_init=3, rng=0, **few(method))
     for k in range(3):
         opt.tell(np.random.default_rng(k).random((3 * k + 1, 4)), [value] * (3 * k + 1))
         with pytest.raises(InfeasibleError, match="among 1000 tried; a point that meets them, told"):
             opt.ask(2)
         assert opt.pending == []
-    opt.tell([0.001] * 4, value)
+    opt.tell([0.37] * 4, value)
     points = opt.ask(3)
-    assert (points.sum(axis=1) <= 0.01).all() and len(np.unique(points, axis=0)) == 3
+    assert (np.abs(points - 0.37).sum(axis=1) <= 0.01).all() and len(np.unique(points, axis=0)) == 3
 
 
 def test_what_is_infeasible_and_pending_makes_no_point_come_again():

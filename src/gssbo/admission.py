@@ -21,6 +21,7 @@ from gssbo.walk import Terrain, descend, steps, walk
 __all__ = ["Admission", "Score"]
 
 EFFORT = 100_000  # random points tried before a constrained space counts as infeasible
+SCARCE = 10 * EFFORT  # points of doubles, of which so many tried may all be told
 BATCH = 1_000
 NEIGHBOURS = 256
 STARTS = 64  # feasible points told, the best ones, that are enough to look for others from
@@ -110,6 +111,11 @@ class Admission:
         """Rows (m) of a listed space that meet the constraints."""
         rows = self._space.at(np.arange(int(self._space.size)))
         return rows[self._space.feasible(rows)]
+
+    @property
+    def may_end(self) -> bool:
+        """Whether `some` may find nothing where counting, as in `require_more`, does not say so before."""
+        return self._space.constrained or (math.isinf(self._space.size) and self._space.n_doubles < SCARCE)
 
     def require_more(self) -> None:
         """Raise `SpaceExhausted` if it takes no more than counting to see that nothing is left."""

@@ -76,6 +76,11 @@ class Proposals:
     def counts(self, counts: tuple[int, int, int]) -> None:
         self._design.n_taken, self.n_modelled, self.n_suggested = counts
 
+    @property
+    def may_end(self) -> bool:
+        """Whether a search may end without a suggestion once the strategy was asked for one."""
+        return self._admission.may_end
+
     def make(self, n: int, confirm: Callable[[list[int]], None], stands: Callable[[], bool]) -> list[int]:
         """Ids of n new pending suggestions; fewer where a finite space has no more, or no more feasible ones show.
 

@@ -97,8 +97,13 @@ class Resumable(Modelled):
         return False
 
     def _ask(self, n: int, *, recorded: Entry | None = None) -> list[int]:
-        """Make suggestions; once more, where they are recorded, and then nothing is written."""
+        """Make suggestions; once more, where they are recorded, and then nothing is written.
+
+        Where a search may end without any, nothing is left of one that does: the journal does not know of it.
+        """
         start = time.perf_counter()
+        back = self._snapshots.bookmark() if self._proposals.may_end else None
+        iteration_seconds = self._iteration_seconds
         before = self._proposals.n_modelled
         written = self._written
 
@@ -122,8 +127,12 @@ class Resumable(Modelled):
                 self._iteration_seconds = None
             try:
                 numbers = self._proposals.make(n, confirm, stands)
-            except BaseException:  # what was drawn and learnt for it is, and the journal does not say so
-                self._snapshots.need()
+            except BaseException:
+                if back is None or stands():
+                    self._snapshots.need()  # what was drawn and learnt for it is, and the journal does not say so
+                else:
+                    back()
+                    self._iteration_seconds = iteration_seconds
                 raise
         if self._proposals.n_modelled > before:
             self._iteration_seconds = self.last_ask_seconds

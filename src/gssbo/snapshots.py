@@ -9,10 +9,11 @@ edited, or an entry before it was, or is left out.
 from __future__ import annotations
 
 import contextlib
+import copy
 import functools
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ LEAST_AT_END = 100
 
 
 class Snapshots:
-    """Takes snapshots of a strategy, its proposals and its generators, and brings them back.
+    """Takes snapshots of a strategy, its proposals and its generators, and brings them back; or bookmarks, for an ask.
 
     Parameters
     ----------
@@ -56,6 +57,22 @@ class Snapshots:
         self._possible = True
         self._needed = self._owed = False  # by the next suggestion; by one that is in the journal
         self._entries = b""  # digest of them
+
+    def bookmark(self) -> Callable[[], None]:
+        """What takes strategy, proposals and generators back to where they are now."""
+        strategy = copy.deepcopy(vars(self._strategy), {id(each): each for each in self._known})
+        counts, states = self._proposals.counts, [each.bit_generator.state for each in self._generators]
+
+        def back() -> None:
+            parts = vars(self._strategy)
+            parts.update(strategy)
+            for name in parts.keys() - strategy.keys():
+                del parts[name]
+            self._proposals.counts = counts
+            for generator, state in zip(self._generators, states, strict=True):
+                generator.bit_generator.state = state
+
+        return back
 
     def note(self, entry: Entry) -> None:
         """Take note of an entry that the journal was given, each of them once, in their order."""

@@ -103,6 +103,16 @@ class Space:
         inside = ", ".join(f"{name}: {each!r}" for name, each in zip(names, self.parameters, strict=True))
         return f"Space({inside})"
 
+    @cached_property
+    def n_doubles(self) -> float:
+        """About how many points there are, where an interval has as many as doubles in it, as coarse as at its end."""
+        return math.prod(
+            (kind.high - kind.low) / math.ulp(max(abs(kind.low), abs(kind.high))) + 1.0
+            if isinstance(kind, Real) and kind.n_columns
+            else float(kind.n_values)
+            for kind in self._kinds
+        )
+
     @property
     def n_parameters(self) -> int:
         """Number of parameters d, fixed ones included."""

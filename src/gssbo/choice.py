@@ -3,8 +3,9 @@
 An acquisition that grows with mean and standard deviation is bounded from above: by a mean in single precision with all
 that this may lose, by what the closest observation alone says of the standard deviation, and by what it was before
 points were pending. So only the candidates whose bound reaches the best exact score are scored exactly; the choice is
-that of scoring all of them, for one point, and again for every further one. On Hartmann 6, Levy 20 and Powell 48, 0.1
-to 1 % of the candidates are left.
+that of scoring all of them, for one point, and again for every further one, up to the thousandth: from there on the
+model has only a part of what is pending, see `fantasize`, and the bounds have more. On Hartmann 6, Levy 20 and Powell
+48, 0.1 to 1 % of the candidates are left.
 """
 
 from __future__ import annotations

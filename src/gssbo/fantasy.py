@@ -27,13 +27,16 @@ from gssbo.surrogate import Predictor
 
 __all__ = ["fantasize"]
 
+MOST, KEPT = 1_000, 200  # pending points that count; of more, those that still do: the oldest and the newest
+
 
 @singledispatch
 def fantasize(surrogate: Predictor, points: FloatArray) -> Predictor:
     """Return a fitted surrogate as if it had observed its own mean at `points` (p, d).
 
     For a GaussianProcess that is a row of the factor and O(n^2) a point: the mean is the same, the standard deviation
-    smaller. A point whose variance is spent (told without noise, say) is passed over. Another type does what was
+    smaller. A point whose variance is spent (told without noise, say) is passed over. Of more than 1,000 pending points
+    the first 100 and the newest 100 count, and as many behind them as make 1,000 again. Another type does what was
     registered for it, with `fantasize.register`; where there is nothing, pending points do not count, and the surrogate
     itself is returned.
 
@@ -49,9 +52,18 @@ def fantasize(surrogate: Predictor, points: FloatArray) -> Predictor:
 
 @fantasize.register(GaussianProcess)
 def _exact(gp: GaussianProcess, points: FloatArray) -> GaussianProcess:
-    n, p = len(gp.X_train_), len(points)
-    if p == 0:
+    if len(points) == 0:
         return gp
+    if gp._n_imagined + len(points) > MOST:
+        n = len(gp.X_train_) - gp._n_imagined
+        pending = np.vstack([gp.X_train_[n:], points])
+        gp, points = _first_rows(gp, n), np.vstack([pending[: KEPT // 2], pending[-KEPT // 2 :]])
+    return _extended(gp, points)
+
+
+def _extended(gp: GaussianProcess, points: FloatArray) -> GaussianProcess:
+    """The process with points behind those it has seen, but for those that say nothing."""
+    n, p = len(gp.X_train_), len(points)
     noise = gp.noise_ + gp.fit_info_["jitter"]
     k = gp.kernel_(gp.X_train_, points)
     mean = np.einsum("ij,i->j", k, gp.alpha_)
@@ -64,9 +76,10 @@ def _exact(gp: GaussianProcess, points: FloatArray) -> GaussianProcess:
         if p == 1:
             return gp
         for i in range(p):  # some of them say nothing
-            gp = _exact(gp, points[i : i + 1])
+            gp = _extended(gp, points[i : i + 1])
         return gp
     extended = copy.copy(gp)
+    extended._n_imagined = gp._n_imagined + p
     extended._U = padded_zeros(n + p, n + p)
     extended._U[:n, :n] = gp._U[:, :n]
     extended._U[:n, n : n + p] = W[:, :p]
@@ -77,6 +90,17 @@ def _exact(gp: GaussianProcess, points: FloatArray) -> GaussianProcess:
     extended.known_noise_ = np.append(gp.known_noise_, np.zeros(p))
     extended.noise_factors_ = np.append(gp.noise_factors_, np.ones(p))
     return extended
+
+
+def _first_rows(gp: GaussianProcess, n: int) -> GaussianProcess:
+    """The process as if it had seen the first n points alone, of those that count: its weights must be theirs."""
+    first = copy.copy(gp)
+    first._n_imagined = 0
+    first._U = np.zeros((n, _linalg.padded(n)))
+    first._U[:, :n] = gp._U[:n, :n]
+    for name in ("X_train_", "alpha_", "y_train_", "known_noise_", "noise_factors_"):
+        setattr(first, name, getattr(gp, name)[:n])
+    return first
 
 
 @fantasize.register(ProjectedProcess)

@@ -104,6 +104,8 @@ class GaussianProcess(Regressor):
     True
     """
 
+    _n_imagined = 0  # how many of the last of X_train_ are pending points, see gssbo.fantasy
+
     # ---- fitting
 
     def fit(

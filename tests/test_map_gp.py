@@ -2,6 +2,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from gssbo import map_gp
+from gssbo._mle import Likelihood
 from gssbo.acquisition import LogExpectedImprovement
 from gssbo.map_gp import Improvement, MapGaussianProcess
 
@@ -61,3 +63,20 @@ def test_a_degenerate_box_is_a_point(fitted):
     here = np.full(4, 0.3)
     x, value = Improvement(gp, float(z.max())).climb(here, (here, here), max_evaluations=20)
     assert np.array_equal(x, here) and np.isfinite(value)
+
+
+def test_very_many_inputs_that_nothing_is_known_of_have_the_lengthscales_of_the_prior(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = np.hstack([np.zeros((40, 8)), rng.random((40, 2)), np.ones((40, 4))])
+    z = np.sin(9.0 * X[:, 8]) + X[:, 9]
+    z = (z - z.mean()) / z.std()
+    climbed = MapGaussianProcess().most_probable(X, z, start=None, max_evaluations=200)
+    monkeypatch.setattr(map_gp, "MANY", 12)
+    inputs = []
+    monkeypatch.setattr(map_gp, "Likelihood", lambda *data: inputs.append(data[1].shape) or Likelihood(*data))
+    searched = MapGaussianProcess().most_probable(X, z, start=None, max_evaluations=200)
+    assert inputs == [(40, 2)]
+    np.testing.assert_allclose(searched[0], climbed[0], atol=1e-3)
+    assert np.isclose(searched[1], climbed[1], rtol=1e-6)
+    again = MapGaussianProcess().most_probable(X, z, start=searched[0] + 1.0, max_evaluations=200)
+    np.testing.assert_array_equal(again[0][:8], searched[0][:8])

@@ -32,6 +32,7 @@ __all__ = ["MUCH_NOISE", "Improvement", "MapGaussianProcess"]
 SMOOTHNESS, VAGUENESS = 5.0, 1.3
 USUAL_NOISE, NOISE_FLOOR = 1e-6, 1e-8
 MUCH_NOISE = 0.1  # of the responses' variance; a start
+MANY = 1_000  # inputs in which all points are equal, from which on their lengthscales, unknown to data, are the prior's
 
 
 class MapGaussianProcess(GaussianProcess):
@@ -78,13 +79,18 @@ class MapGaussianProcess(GaussianProcess):
         bounds[d:] = np.log([[1e-3, 1e3], [NOISE_FLOOR, 1.0]])
         first = np.append(centre[:-1], np.log(noise)) if start is None else start
         first = np.clip(first, bounds[:, 0], bounds[:, 1])
+        moved = np.append((X[:1] != X).any(axis=0), [True, True])
+        if len(moved) - moved.sum() < MANY:
+            moved[:] = True
+        inputs = np.ascontiguousarray(X[:, moved[:d]])
         # The prior keeps lengthscales from where the likelihood is flat.
         climb = Climb(
-            Likelihood(KERNELS[self.kernel], X, z, known), first, bounds, np.full(d, np.inf), self.tol,
-            prior=Prior(centre, weight),
+            Likelihood(KERNELS[self.kernel], inputs, z, known), first[moved], bounds[moved],
+            np.full(inputs.shape[1], np.inf), self.tol, prior=Prior(centre[moved], weight[moved]),
         )  # fmt: skip
         climb.advance(max_evaluations)
-        theta = climb.theta
+        theta = centre.copy()
+        theta[moved] = climb.theta
         if not np.isfinite(climb.value):  # near duplicates under little noise: the prior's centre, with more of it
             theta = centre.copy()
             theta[d + 1] = np.log(1e-4)

@@ -1,5 +1,7 @@
 """Candidates and climbs among the points that there are, where parameters are whole numbers or categories."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -52,12 +54,34 @@ def test_beside_a_point_are_all_single_changes():
     rng = np.random.default_rng(0)
     lattice = Lattice(SPACE)
     for x in SPACE.place(rng.random((20, SPACE.n_draws))):
-        found = lattice.beside(x)
+        found = lattice.beside(x, rng)
         assert (changed(found, x) == 1).all()
         steps = SPACE.from_unit(x[None, :])["3"][0]
         assert len(found) == 4 + 1 + 3 + 4 + (1 if steps in (0, 999) else 2)
         assert len(np.unique(found, axis=0)) == len(found)
     assert FEW < 1000
+
+
+def test_of_very_many_beside_a_point_some_are_tried(monkeypatch):
+    rng = np.random.default_rng(0)
+    lattice, x = Lattice(SPACE), SPACE.place(rng.random((1, SPACE.n_draws)))[0]
+    every = {row.tobytes() for row in lattice.beside(x, rng)}
+    monkeypatch.setattr(gssbo.portfolio.lattice, "ENTRIES", 8 * SPACE.dim)
+    monkeypatch.setattr(gssbo.portfolio.lattice, "LEAST", 6)
+    drawn = [{row.tobytes() for row in lattice.beside(x, rng)} for _ in range(60)]
+    assert all(each <= every for each in drawn)
+    assert min(map(len, drawn)) >= 8 - 4 and max(map(len, drawn)) <= 8  # those that are x itself are left out
+    assert set.union(*drawn) == every
+    monkeypatch.setattr(gssbo.portfolio.lattice, "ENTRIES", 0)
+    assert 1 < len(lattice.beside(x, rng)) <= 6
+
+
+def test_a_category_of_thousands_of_values_takes_no_square_of_them():
+    space = Space({"c": [f"v{i}" for i in range(5_000)], "x": (0.0, 1.0)})
+    lattice = Lattice(space)
+    assert len(pickle.dumps(lattice)) < 1_000_000
+    x = space.place(np.array([[0.5, 0.5]]))[0]
+    assert lattice.beside(x, np.random.default_rng(0)).size < 5_000_000
 
 
 def test_a_climb_ends_higher_and_where_nothing_is_known():
@@ -68,7 +92,7 @@ def test_a_climb_ends_higher_and_where_nothing_is_known():
     climbed = far = 0
     whole = SPACE.unit_columns(3).start
     for start in unknown(lattice.anywhere(20, rng), X):
-        x, value = lattice.climb(improvement, start, cube, X, max_evaluations=15)
+        x, value = lattice.climb(improvement, start, cube, X, max_evaluations=15, rng=rng)
         before = improvement.at(start[None, :])[0]
         assert value >= before
         climbed += value > before + 0.1
@@ -84,7 +108,9 @@ def test_where_everything_beside_is_known_a_climb_stays():
     X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
     gp = MapGaussianProcess()
     gp.set_theta(X, np.array([0.0, 1.0, -1.0]), np.log([1.0, 1.0, 1.0, 1e-3]))
-    x, _ = lattice.climb(Improvement(gp, 1.0), np.ones(2), (np.zeros(2), np.ones(2)), X, max_evaluations=5)
+    x, _ = lattice.climb(
+        Improvement(gp, 1.0), np.ones(2), (np.zeros(2), np.ones(2)), X, max_evaluations=5, rng=np.random.default_rng(0)
+    )
     np.testing.assert_array_equal(x, [1.0, 1.0])
 
 

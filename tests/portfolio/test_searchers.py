@@ -213,3 +213,16 @@ def test_the_least_known_step_is_that_of_all_trials():
     u, ratio = _least_known(trials, along, U, 0.5, Factor(k(U, U), 0.1), np.ones(9))
     np.testing.assert_array_equal(u, every[np.argmax(unknown)])
     assert np.isclose(ratio, unknown.max(), rtol=1e-9)
+
+
+def test_what_is_equal_in_very_many_coordinates_is_added_at_once(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = np.hstack([np.zeros((7, 3)), rng.random((7, 2)), np.ones((7, 4))])
+    each = np.triu(_covariances(X)(0.2, 0.3))
+    monkeypatch.setattr("gssbo.portfolio.additive.MANY", 5)
+    grams = []
+    gram = Kernel.padded_gram
+    monkeypatch.setattr(Kernel, "padded_gram", lambda *given, **options: grams.append(1) or gram(*given, **options))
+    together = np.triu(_covariances(X)(0.2, 0.3))
+    np.testing.assert_allclose(together, each, rtol=1e-12)
+    assert len(grams) == 3 + 1  # the first column, the two that differ, and the part that is no sum

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from gssbo import Categorical, Integer, Real
+from gssbo.space import Space
 from gssbo.space.parameter import Misfit
 
 
@@ -285,3 +286,9 @@ def test_categories_without_a_hash_are_compared():
     for more in ("u", Hashless("v"), [1, 2], frozenset({3}), {4}):
         with pytest.raises(ValueError, match="distinct"):
             Categorical([*values, more])
+
+
+def test_a_message_shows_some_of_many_values():
+    space = Space({"c": [f"v{i}" for i in range(9_000)]})
+    with pytest.raises(ValueError, match=r"parameter 'c' .* whose values are 'v0', .*'v49' ... 9000 in all$"):
+        space.read("x", {"c": "w"})

@@ -47,6 +47,8 @@ GRID, RANDOM = 129, 32
 GRID_AGAIN, RANDOM_AGAIN = 33, 16  # for a further point of a batch, from the same model
 ELITE = 300  # observations in the elite
 REFIT = 10
+MOVED = 1_000  # coordinates, on average
+MANY = 1_000  # coordinates in which the elite are equal, from which on they are added at once
 AT_ONCE = 24  # values of a coordinate whose bounds are solved for together
 
 
@@ -106,7 +108,7 @@ class Additive:
             return None
         best = fit.X[0]
         x: FloatArray = best.copy()
-        mask = rng.random(d) < self._share
+        mask = rng.random(d) < min(self._share, MOVED / d)
         if not mask.any():
             mask[rng.integers(d)] = True
         beta = 0.0 if again else float(rng.choice(BETAS))  # a bound takes a solve for each coordinate
@@ -164,6 +166,11 @@ def _covariances(X: FloatArray) -> Callable[[float, float], FloatArray]:
     """The covariance of X, its upper triangle, for a lengthscale and s; the terms are computed once."""
     n, d = X.shape
     columns = np.ascontiguousarray(X.T)[:, :, None]
+    still = (columns == columns[:, :1]).all(axis=(1, 2))  # categories that nobody has tried, say
+    still[0] = False
+    if still.sum() < MANY:
+        still[:] = False
+    columns, n_still = columns[~still], int(still.sum())
 
     @cache
     def additive(lengthscale: float) -> FloatArray:
@@ -172,6 +179,7 @@ def _covariances(X: FloatArray) -> Callable[[float, float], FloatArray]:
         K = OFFSET + term
         for column in columns[1:]:
             K += kernel.padded_gram(column, 0.0, full=False, out=term)
+        K += n_still / d
         return K[:, :n]
 
     @cache

@@ -42,6 +42,7 @@ class Continuum:
         known: FloatArray,
         *,
         max_evaluations: int,
+        rng: np.random.Generator,
     ) -> tuple[FloatArray, float]:
         """Where a climb from `start` (d,) in the box (low, high) ends, and the improvement there."""
         return improvement.climb(start, box, max_evaluations=max_evaluations)

@@ -13,9 +13,11 @@ References
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
-from gssbo._typing import FloatArray
+from gssbo._typing import FloatArray, IndexArray
 from gssbo.map_gp import Improvement
 from gssbo.space import Space
 from gssbo.space.parameter import Discrete
@@ -25,6 +27,7 @@ __all__ = ["Lattice", "unknown"]
 FEW = 12  # values of a parameter that are chosen among; more are steps on a scale
 CHANGES = np.array([0.0, 1.0, 2.0, 4.0])  # choices that a candidate makes anew, on average
 ROUNDS = 4  # of single changes
+ENTRIES, LEAST = 4_000_000, 100  # of the points beside one, and of these at the least
 
 
 class Lattice:
@@ -41,7 +44,7 @@ class Lattice:
     def __init__(self, space: Space, *, repeats: bool = False) -> None:
         self._space, self._repeats = space, repeats
         self._fixed = np.zeros(space.dim, dtype=bool)  # columns that no climb moves
-        self._choices: list[tuple[slice, FloatArray]] = []  # columns of a parameter of few values, and these (k, q)
+        self._choices: list[tuple[slice, int, int]] = []  # columns of a parameter of few values, its number, how many
         self._steps: list[tuple[int, float]] = []  # column of a parameter of many, and how far one step is
         for i, kind in enumerate(space.kinds):
             columns = space.unit_columns(i)
@@ -50,7 +53,7 @@ class Lattice:
             count = int(kind.n_values)
             if kind.n_columns > 1 or count <= FEW:
                 self._fixed[columns] = True
-                self._choices.append((columns, kind.encode(kind.at(np.arange(count)))))
+                self._choices.append((columns, i, count))
             else:
                 self._steps.append((columns.start, 1.0 / count))
 
@@ -62,25 +65,35 @@ class Lattice:
         """The points nearest to candidates (n, D), but for some choices made anew, the others as at the centre (D,)."""
         n, count = len(candidates), len(self._choices)
         share = rng.choice(np.append(CHANGES / max(count, 1), 1.0), size=n)
-        for columns, values in self._choices:
+        for columns, number, k in self._choices:
             anew = rng.random(n) < share
-            drawn = values[rng.integers(len(values), size=n)]
+            drawn = self._values(number, rng.integers(k, size=n))
             candidates[:, columns] = np.where(anew[:, None], drawn, centre[columns])
         return np.ascontiguousarray(self._space.project(candidates))
 
-    def beside(self, x: FloatArray) -> FloatArray:
-        """Points (n, D) that differ from x (D,) in one choice or by one step."""
-        found = []
-        for columns, values in self._choices:
-            other = np.tile(x, (len(values), 1))
-            other[:, columns] = values
-            found.append(other)
-        for column, step in self._steps:
-            other = np.tile(x, (2, 1))
-            other[:, column] = np.clip(x[column] + np.array([-step, step]), 0.0, 1.0)
-            found.append(other)
-        points = self._space.project(np.vstack(found))
+    def beside(self, x: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """Points (n, D) that differ from x (D,) in one choice or by one step: all of them, or some of very many."""
+        counts = [*(k for _, _, k in self._choices), *(2 for _ in self._steps)]
+        most = max(ENTRIES // len(x), LEAST)
+        chosen = (
+            np.arange(sum(counts)) if sum(counts) <= most else np.sort(rng.choice(sum(counts), most, replace=False))
+        )
+        found = np.tile(x, (len(chosen), 1))
+        edges = np.cumsum([0, *counts])
+        rows = [slice(*np.searchsorted(chosen, [start, stop])) for start, stop in pairwise(edges)]
+        codes = [chosen[each] - start for each, start in zip(rows, edges, strict=False)]
+        for (columns, number, _), each, code in zip(self._choices, rows, codes, strict=False):
+            found[each, columns] = self._values(number, code)
+        n = len(self._choices)
+        for (column, step), each, code in zip(self._steps, rows[n:], codes[n:], strict=True):
+            found[each, column] = np.clip(x[column] + np.array([-step, step])[code], 0.0, 1.0)
+        points = self._space.project(found)
         return np.ascontiguousarray(points[(points != x).any(axis=1)])
+
+    def _values(self, number: int, codes: IndexArray) -> FloatArray:
+        """Columns (n, q) of values of a parameter; kept for all k values of one, they would be k^2 numbers."""
+        kind = self._space.kinds[number]
+        return kind.encode(kind.at(codes))
 
     def open(self, points: FloatArray, known: FloatArray) -> FloatArray:
         """Those of points (n, D) that may be evaluated: not the known ones (m, D), unless they may be repeated."""
@@ -94,12 +107,13 @@ class Lattice:
         known: FloatArray,
         *,
         max_evaluations: int,
+        rng: np.random.Generator,
     ) -> tuple[FloatArray, float]:
         """Where a climb from `start` (D,) ends, first by single changes and then in the box; the improvement there."""
         x = start
         value = float(improvement.at(x[None, :])[0])
         for _ in range(ROUNDS):
-            others = self.open(self.beside(x), known)
+            others = self.open(self.beside(x, rng), known)
             if len(others) == 0:
                 break
             scores = improvement.at(others)
@@ -121,7 +135,7 @@ class Lattice:
 
 def unknown(points: FloatArray, known: FloatArray) -> FloatArray:
     """Those of points (n, D) that are not, to the bit, among the known (m, D)."""
-    some, others = (
-        np.ascontiguousarray(each + 0.0).view(f"V{8 * points.shape[1]}").ravel() for each in (points, known)
-    )
-    return points[~np.isin(some, others)]
+    taken = {row.tobytes() for row in known + 0.0}
+    mask = np.array([row.tobytes() not in taken for row in points + 0.0], dtype=bool)
+    different: FloatArray = points[mask]
+    return different

@@ -120,7 +120,7 @@ class Region:
         value = float(scores[order[0]])
         most = POLISH_AGAIN if again and len(pending) else POLISH
         for i in order:
-            x, height = self._ground.climb(improvement, candidates[i], box, view.X, max_evaluations=most)
+            x, height = self._ground.climb(improvement, candidates[i], box, view.X, max_evaluations=most, rng=rng)
             if height > value:
                 found, value = x, height
         return found
@@ -168,7 +168,7 @@ class Region:
         mean = Improvement(improvement.gp, float(improvement.gp.y_train_.min()) - 10.0)
         found, value = None, -np.inf
         for i in np.argsort(-scores, kind="stable")[: min(N_BASINS, max(n // 20, 1))]:
-            x, height = self._ground.climb(improvement, candidates[i], cube, view.X, max_evaluations=POLISH)
+            x, height = self._ground.climb(improvement, candidates[i], cube, view.X, max_evaluations=POLISH, rng=rng)
             if height > value:
                 top, _ = mean.climb(x, cube, max_evaluations=4 * POLISH)
                 if float(((top - centre) ** 2).sum()) > SAME_BASIN**2 * self._dim:

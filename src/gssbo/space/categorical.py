@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Real as RealNumber
@@ -15,7 +15,9 @@ import numpy as np
 from gssbo._typing import FloatArray, IndexArray
 from gssbo.space.parameter import Column, Discrete, Misfit, builtin, fresh, set_all
 
-__all__ = ["Categorical"]
+__all__ = ["Categorical", "listing"]
+
+SHOWN = 50  # values, in messages
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ class Categorical(Discrete):
     @property
     def limits(self) -> str:
         """What the values are, for messages."""
-        return f"values are {', '.join(map(repr, self.values))}"
+        return listing(self.values)
 
     def store(self, values: Sequence[Any] | Column) -> Column:
         """Numbers (n,), from 0, of n categories; a ValueError says which is none."""
@@ -134,6 +136,18 @@ class Categorical(Discrete):
     def numbers(self, column: Column) -> FloatArray:
         """The categories that are numbers; NaN for the others."""
         return np.array([_float(value) if _is_real(value) else math.nan for value in self.values])[column]
+
+
+def listing(values: Sequence[Any], form: Callable[[Any], str] = repr) -> str:
+    """What values are, for messages: all of them, or the first of many.
+
+    Examples
+    --------
+    >>> listing(["u", "v"]), listing(range(1_000))[-18:]
+    ("values are 'u', 'v'", '49 ... 1000 in all')
+    """
+    more = f" ... {len(values)} in all" if len(values) > SHOWN else ""
+    return f"values are {', '.join(map(form, values[:SHOWN]))}{more}"
 
 
 def _distinct(values: tuple[Any, ...]) -> dict[Any, int]:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gssbo._validation import as_float
+from gssbo._validation import as_float, is_masked
 from gssbo.space.parameter import fresh
 
 __all__ = ["Objective", "Reply", "attach"]
@@ -75,7 +75,7 @@ def _number(value: Any, worst: float) -> float:
     try:
         array = np.asarray(value)
         text = isinstance(value, bytearray | memoryview)  # which are arrays to NumPy
-        if array.size == 1 and array.dtype.kind in "fiubO" and not text and not np.ma.is_masked(value):
+        if array.size == 1 and array.dtype.kind in "fiubO" and not text and not is_masked(value):
             number = as_float(array.reshape(()).item())
             if number != -worst:
                 return number

@@ -38,9 +38,8 @@ def check_array(name: str, value: Any) -> FloatArray:
     try:
         array = np.asarray(value)
         if array.dtype == object:
-            for item in array.flat:
-                as_float(item)
-        if array.dtype == object or array.dtype.kind in "fiub":
+            return np.array([as_float(item) for item in array.flat], dtype=np.float64).reshape(array.shape)
+        if array.dtype.kind in "fiub":
             return np.array(array, dtype=np.float64, order="C")
     except (TypeError, ValueError, OverflowError, RuntimeError) as error:  # the last of a tensor with a gradient
         raise ValueError(f"{name} must be an array of real numbers, got {_short(value)}: {error}") from error
@@ -55,11 +54,15 @@ def check_unmasked(name: str, value: Any) -> None:
 
 def is_masked(value: Any) -> bool:
     """Whether it is a masked number of NumPy's, or an array with masked entries."""
-    return hasattr(value, "_mask") and bool(np.ma.is_masked(value))  # the first is a tenth of the second
+    return isinstance(value, np.ma.MaskedArray) and bool(
+        np.ma.is_masked(value)
+    )  # pandas' arrays have masks of their own
 
 
 def as_float(value: Any) -> float:
     """`float`, but a TypeError for text and what NumPy takes for numbers: complex ones, times, and what is masked.
+
+    The missing value of pandas is NaN.
 
     Examples
     --------
@@ -67,6 +70,8 @@ def as_float(value: Any) -> float:
     Traceback (most recent call last):
     TypeError: it must be a real number, not complex128
     """
+    if type(value).__name__ == "NAType":  # which is no float, whatever it is compared with
+        return np.nan
     kind = getattr(getattr(value, "dtype", None), "kind", None)
     text = isinstance(value, str | bytes | bytearray | memoryview)
     if text or kind in ("c", "m", "M", "U", "S") or is_masked(value):

@@ -72,7 +72,7 @@ def read_observations(
 
 
 def _is_many(value: Any) -> bool:
-    return isinstance(value, list | tuple | range) or (isinstance(value, np.ndarray) and value.ndim > 0)
+    return isinstance(value, list | tuple | range) or len(getattr(value, "shape", ())) > 0
 
 
 def _points_and_ids(x: Any, id: Any) -> tuple[Any, list[int] | None]:
@@ -152,7 +152,7 @@ def _responses(name: str, y: Any, n: int, single: bool, failed: Any, sign: float
         return np.full(n, np.nan)
     if y is None:
         raise ValueError(f"{name} must be a number, or NaN where an evaluation failed, got None")
-    if (_is_many(y) or hasattr(y, "iloc")) and (where := _first_none(y)) is not None:
+    if (where := _first_none(y)) is not None:
         raise ValueError(f"{name} must be a number, or NaN where an evaluation failed, got None at index ({where},)")
     values = check_array(name, y)
     if single:
@@ -171,8 +171,9 @@ def _responses(name: str, y: Any, n: int, single: bool, failed: Any, sign: float
 
 
 def _first_none(y: Any) -> int | None:
-    """Index of the first entry that is None."""
-    if isinstance(y, np.ndarray) and y.dtype != object:
+    """Index of the first entry that is None, which is no missing value but to Polars."""
+    plain = isinstance(y, list | tuple) or hasattr(y, "iloc")
+    if not plain and not (isinstance(y, np.ndarray) and y.dtype == object and y.ndim > 0):
         return None
     return next((i for i, value in enumerate(y) if value is None), None)
 

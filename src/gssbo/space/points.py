@@ -68,7 +68,7 @@ def read_columns(
 def _unwrapped(item: Any, names: tuple[str, ...] | None) -> Any:
     """A named tuple, a pandas Series, a record or records of NumPy as a dict, or a list where there are no names.
 
-    Anything else as it is.
+    An array of another package as a list, and anything else as it is.
     """
     if isinstance(item, tuple) and hasattr(item, "_asdict"):
         return item if names is None else item._asdict()
@@ -80,7 +80,8 @@ def _unwrapped(item: Any, names: tuple[str, ...] | None) -> Any:
     if hasattr(item, "iloc") and hasattr(item, "items") and not hasattr(item, "columns"):
         row = dict(item.items())
         return list(item) if names is None or not all(isinstance(key, str) for key in row) else row
-    return item
+    foreign = hasattr(item, "__array__") and not isinstance(item, np.ndarray) and not hasattr(item, "columns")
+    return list(item) if foreign and len(getattr(item, "shape", ())) == 1 else item
 
 
 def _column_names(value: Any) -> list[Any] | None:
@@ -93,7 +94,7 @@ def _column_names(value: Any) -> list[Any] | None:
 
 
 def _is_column(item: Any) -> bool:
-    return isinstance(item, list) or (isinstance(item, np.ndarray) and item.ndim > 0) or hasattr(item, "iloc")
+    return isinstance(item, list) or len(getattr(item, "shape", ())) > 0 or hasattr(item, "iloc")
 
 
 def by_name(name: str, point: Mapping[Any, Any], d: int, names: tuple[str, ...] | None) -> list[Any]:

@@ -26,6 +26,7 @@ LAYER = {
     "_text": 1,
     "_typing": 1,
     "_validation": 1,
+    "_turns": 1,
     "_warning": 1,
     "exceptions": 1,
     "books": 2,

@@ -6,7 +6,6 @@ What they hold then is its `statement`.
 from __future__ import annotations
 
 import copy
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Self
@@ -76,7 +75,7 @@ class Ledger(Statement):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._lock = threading.RLock()
+        self._take_turns()
 
     def tell(self, x: Any = None, y: Any = None, *, id: Any = None, noise_std: Any = None, failed: Any = False) -> None:
         """Add one observation or many; never fits.

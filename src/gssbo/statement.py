@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import numpy as np
 
 from gssbo._arithmetic import all_in_own_arithmetic, in_own_arithmetic
+from gssbo._turns import Turns
 from gssbo._typing import FloatArray
 from gssbo._validation import check_flag
 from gssbo.books import Books
@@ -18,7 +18,7 @@ __all__ = ["Statement"]
 
 
 @all_in_own_arithmetic
-class Statement:
+class Statement(Turns):
     """A space, the history of observations in it, and the suggestions that are pending; nothing here changes them.
 
     Parameters
@@ -39,7 +39,7 @@ class Statement:
         self._sign = 1.0 if check_flag("maximize", maximize) else -1.0
         self._books = Books(space, self._sign)
         self._history, self._pending = self._books.history, self._books.pending
-        self._lock = threading.RLock()
+        self._take_turns()
 
     @property
     def maximize(self) -> bool:

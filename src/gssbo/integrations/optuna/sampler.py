@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import threading
 import weakref
 from collections.abc import Sequence
 from types import NoneType
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from gssbo._optional import import_optional
+from gssbo._turns import Turns
 from gssbo._validation import check_choice, check_flag, check_integer
 from gssbo.exceptions import SpaceExhausted
 from gssbo.integrations.optuna.model import SHARED, Model
@@ -39,7 +39,7 @@ OURS = {  # options of the optimizer, or of other samplers, that are not the use
 }
 
 
-class GSSBOSampler(optuna.samplers.BaseSampler):  # type: ignore[misc]
+class GSSBOSampler(Turns, optuna.samplers.BaseSampler):  # type: ignore[misc]
     """Bayesian optimization on a retained subset, for studies of many trials.
 
     The parameters that all complete or pruned trials had, with the same distributions, are suggested together by an
@@ -135,7 +135,7 @@ class GSSBOSampler(optuna.samplers.BaseSampler):  # type: ignore[misc]
         self._warn = check_flag("warn_independent_sampling", warn_independent_sampling)
         self._options = _checked(options, self._n_init)
         self._process = os.getpid()
-        self._lock = threading.RLock()
+        self._take_turns()
         self._start_over()
 
     def _start_over(self) -> None:
@@ -150,7 +150,8 @@ class GSSBOSampler(optuna.samplers.BaseSampler):  # type: ignore[misc]
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._lock, self._storage = threading.RLock(), None
+        self._take_turns()
+        self._storage = None
         if not self._seeded:
             self.reseed_rng()
 

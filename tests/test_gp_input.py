@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from gssbo import GaussianProcess
+from gssbo import GaussianProcess, Optimizer
 from gssbo.exceptions import NotFittedError
-from tests.gaussian_processes import data, same, state
+from tests.gaussian_processes import NAMES, data, fixed, same, setting, state
 
 
 @pytest.mark.parametrize(
@@ -151,3 +151,58 @@ def test_bad_noise_factors_leave_the_previous_fit(factors, message):
 def test_bad_noise(noise_std):
     with pytest.raises(ValueError, match=r"^noise_std must "):
         GaussianProcess().fit([[0.0], [0.5], [1.0]], [0.0, 1.0, 0.5], noise_std=noise_std)
+
+
+def test_responses_that_are_not_standardised_have_a_largest_size():
+    gp = GaussianProcess(normalize_y=False, rng=0).fit(*data())
+    before = state(gp)
+    with pytest.raises(
+        ValueError, match=r"^y must lie within -1e\+280 and 1e\+280 with normalize_y=False, got -1e\+307$"
+    ):
+        gp.fit([[0.0], [0.5], [1.0]], [1e306, -1e307, 0.0])
+    assert same(before, state(gp))
+    X, y, theta, _ = setting(25, 2)
+    for size in (1e160, 1e279):
+        for kernel in NAMES:
+            gp = fixed(kernel, theta).fit(X, size * y)
+            unit = fixed(kernel, theta).fit(X, y)
+            np.testing.assert_allclose(gp.predict(X) / size, unit.predict(X), rtol=1e-9)
+            np.testing.assert_allclose(
+                gp.predict_gradient(X)[0] / size, unit.predict_gradient(X)[0], rtol=1e-9, atol=1e-12
+            )
+            value, gradient = gp.log_marginal_likelihood(theta, eval_gradient=True)
+            assert value == -np.inf and not gradient.any()
+
+
+def test_in_a_loop_they_count_as_that_large():
+    X = np.random.default_rng(0).random((12, 2))
+    surrogate = GaussianProcess(normalize_y=False)
+    opt = Optimizer([(0.0, 1.0)] * 2, surrogate=surrogate, n_init=4, n_candidates=200, rng=0)
+    opt.tell(X, 5e307 * np.sin(9.0 * X[:, 0]))
+    assert np.isfinite(opt.ask(2)).all() and np.isfinite(opt.predict(X)).all()
+
+
+@pytest.mark.parametrize("kernel", NAMES)
+def test_gradients_over_the_least_lengthscales(kernel):
+    """They are scaled as others, and infinite beyond doubles, never NaN."""
+    X, y, theta, rng = setting(25, 2)
+    Q = rng.random((6, 2))
+    near = fixed(kernel, theta).fit(X, y).predict_gradient(Q)
+    for power in (-1000, -1010, -1040, 990):
+        scale = 2.0**power
+        lengthscale = scale * np.exp(theta[:2])
+        gp = GaussianProcess(
+            kernel, lengthscale=lengthscale, variance=np.exp(theta[2]), noise=np.exp(theta[3]),
+            fit_hyperparameters=False, normalize_y=False,
+        )  # fmt: skip
+        found = gp.fit(scale * X, y).predict_gradient(scale * Q)
+        for far, expected in zip(found, near, strict=True):
+            assert not np.isnan(far).any()
+            if power == -1040:  # inputs have lost bits
+                assert np.isinf(far).all() and (np.sign(far) == np.sign(expected)).all()
+            else:
+                np.testing.assert_allclose(np.ldexp(far, power), expected, rtol=1e-9, atol=1e-11)
+    mixed = GaussianProcess(lengthscale=[1e-300, 1.0], fit_hyperparameters=False).fit(
+        [[1e200, 0.0], [1e200, 1.0]], [0, 1]
+    )
+    assert np.isfinite(mixed.predict_gradient([[1e200, 0.5]])).all()

@@ -21,6 +21,7 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gssbo._arithmetic import all_in_own_arithmetic
 from gssbo._core import _gp, _linalg, _posterior
@@ -35,6 +36,8 @@ from gssbo.regressor import Regressor
 from gssbo.responses import unstandardize
 
 __all__ = ["GaussianProcess"]
+
+SMALL = 900  # a power of two: gradients over lengthscales below its inverse come close to the largest double
 
 
 @all_in_own_arithmetic
@@ -55,7 +58,8 @@ class GaussianProcess(Regressor):
     fit_hyperparameters : bool
         Whether `fit` maximises the likelihood.
     normalize_y : bool
-        Whether responses are standardised to mean 0 and standard deviation 1 before fitting.
+        Whether responses are standardised to mean 0 and standard deviation 1 before fitting. Others must be at most
+        1e280 in size; in an optimizer they count as that large.
     n_restarts : int
         Starts besides the first: after a warm start one from the constructor's values, then one with long
         lengthscales and little noise, the others at random.
@@ -284,13 +288,16 @@ class GaussianProcess(Regressor):
         """
         self._require_fit()
         points = check_matrix("X", X, columns=self.X_train_.shape[1])
+        units = _units(self.lengthscale_, self.X_train_, points)
+        X, lengthscale, at = (np.ldexp(each, units) for each in (self.X_train_, self.lengthscale_, points))
         dmean, dvariance = np.empty_like(points), np.empty_like(points)
         _posterior.posterior_gradient(
-            self.kernel_.kind, self.X_train_, self.lengthscale_, self.variance_, self._U, self.alpha_, points,
-            dmean, dvariance,
-        )  # fmt: skip
+            self.kernel_.kind, X, lengthscale, self.variance_, self._U, self.alpha_, at, dmean, dvariance
+        )
         std = self.posterior(points)[1][:, None]
         dstd = np.divide(dvariance, 2.0 * std, out=np.zeros_like(dvariance), where=std > 0.0)
+        with np.errstate(over="ignore", under="ignore"):
+            dmean, dstd = np.ldexp(dmean, units), np.ldexp(dstd, units)
         return unstandardize(dmean, 0.0, self.y_std_), unstandardize(dstd, 0.0, self.y_std_)
 
     def sample_y(self, X: ArrayLike, n_samples: int = 1, rng: RngLike = None) -> FloatArray:
@@ -326,8 +333,9 @@ class GaussianProcess(Regressor):
 
         Returns
         -------
-        value : float, in nats; -inf where the covariance is not positive definite in doubles
-        gradient : ndarray of shape (d + 2,), if `eval_gradient`
+        value : float, in nats; -inf where the covariance is not positive definite in doubles, or squares of responses
+            that are not standardised are beyond them
+        gradient : ndarray of shape (d + 2,), if `eval_gradient`; zeros there
 
         Raises
         ------
@@ -348,6 +356,22 @@ class GaussianProcess(Regressor):
         value, gradient = Likelihood(
             KERNELS[self.kernel], self.X_train_, self.y_train_, self.known_noise_, self.noise_factors_
         )(parameters)
-        if np.isnan(value):
+        if not np.isfinite(value):
             value, gradient = -np.inf, np.zeros(d + 2)
         return (value, gradient) if with_gradient else value
+
+
+def _units(lengthscale: FloatArray, *inputs: FloatArray) -> NDArray[np.int_]:
+    """Powers of two (d,), by which nothing loses a bit, that bring lengthscales near 1 whose inverse may overflow.
+
+    None where that would take inputs (n, d) beyond doubles.
+
+    Examples
+    --------
+    >>> _units(np.array([0.5, 1e-308, 1e-308]), np.array([[1.0, 1e-307, 1e200]])).tolist()
+    [0, 1023, 0]
+    """
+    exponents = np.frexp(lengthscale)[1]
+    units = np.where(exponents < -SMALL, -exponents, 0)
+    farthest = np.max([np.abs(each).max(axis=0) for each in inputs], axis=0)
+    return np.where(np.frexp(farthest)[1] + units > np.finfo(np.float64).maxexp, 0, units)

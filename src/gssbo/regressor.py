@@ -32,7 +32,7 @@ from gssbo._validation import (
     check_vector,
 )
 from gssbo.kernels import KERNELS, Kernel
-from gssbo.standardized import StandardizedRegression
+from gssbo.standardized import FARTHEST, StandardizedRegression
 
 __all__ = ["Regressor"]
 
@@ -127,6 +127,11 @@ class Regressor(StandardizedRegression):
                 f"column {column}"
             )
         responses = check_vector("y", y, size=len(inputs))
+        if not self.normalize_y and np.abs(responses).max() > FARTHEST:
+            raise ValueError(
+                f"y must lie within -{FARTHEST} and {FARTHEST} with normalize_y=False, got "
+                f"{responses[np.argmax(np.abs(responses))]}"
+            )
         if self.lengthscale is not None and self.lengthscale.size not in (1, inputs.shape[1]):
             raise ValueError(
                 f"lengthscale must be one number or one a column of X ({inputs.shape[1]}), got {self.lengthscale.size}"

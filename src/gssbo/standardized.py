@@ -21,7 +21,9 @@ from gssbo.exceptions import NotFittedError
 from gssbo.responses import known_noise, standardize, without_gaps
 from gssbo.surrogate import in_units
 
-__all__ = ["StandardizedRegression"]
+__all__ = ["FARTHEST", "StandardizedRegression"]
+
+FARTHEST = 1e280  # what is not standardised is no farther from 0: weights are up to 1e16 times as large, and have sums
 
 
 @all_in_own_arithmetic
@@ -50,7 +52,8 @@ class StandardizedRegression(ABC):
 
     def _standardized(self, y: FloatArray, noise_std: FloatArray | None) -> tuple[FloatArray, float, float, FloatArray]:
         """Return z, mean, standard deviation, and the known noise variances (n,) in squared units of z."""
-        z, mean, std = standardize(y) if self.normalize_y else (without_gaps(y), 0.0, 1.0)
+        plain = not self.normalize_y
+        z, mean, std = (np.clip(without_gaps(y), -FARTHEST, FARTHEST), 0.0, 1.0) if plain else standardize(y)
         known = np.zeros(len(y)) if noise_std is None else known_noise(noise_std, std)
         return z, mean, std, known
 

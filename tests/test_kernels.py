@@ -124,16 +124,6 @@ def test_jitters_start_at_none_and_grow_to_a_tenth_of_the_variance():
         next(endless)
 
 
-@pytest.mark.parametrize("name", sorted(KERNELS))
-def test_gradient_of_the_facade_by_finite_differences(name):
-    rng = np.random.default_rng(0)
-    kernel = Kernel(name, np.array([0.4, 0.9]), 1.7)
-    A, x, step = rng.random((9, 2)), rng.random(2), 1e-6
-    slopes = [(kernel(A, (x + e)[None]) - kernel(A, (x - e)[None]))[:, 0] / (2 * step) for e in step * np.eye(2)]
-    np.testing.assert_allclose(kernel.gradient(A, x), np.transpose(slopes), rtol=0, atol=1e-8)
-    assert not kernel.gradient(x[None], x).any()
-
-
 @pytest.mark.parametrize("columns", [1, 3])
 def test_points_have_a_column_for_each_lengthscale(columns):
     kernel = Kernel("rbf", np.ones(2), 1.0)
@@ -144,14 +134,11 @@ def test_points_have_a_column_for_each_lengthscale(columns):
         ("X", lambda: kernel.padded_gram(wrong, 0.1)),
         ("A", lambda: kernel(wrong, right)),
         ("B", lambda: kernel(right, wrong)),
-        ("A", lambda: kernel.gradient(wrong, right[0])),
     ):
         with pytest.raises(ValueError, match=f"^{name} {rule}"):
             call()
     with pytest.raises(ValueError, match=r"^B must have shape \(n, 2\), .*, got shape \(2,\)$"):
         kernel(right, right[0])
-    with pytest.raises(ValueError, match=rf"^x must have shape \(2,\), .*, got shape \({columns},\)$"):
-        kernel.gradient(right, wrong[0])
 
 
 def test_of_no_points_there_are_no_covariances():
@@ -159,4 +146,3 @@ def test_of_no_points_there_are_no_covariances():
     assert kernel(none).shape == kernel(none, none).shape == (0, 0)
     assert (kernel(none, some).shape, kernel(some, none).shape) == ((0, 3), (3, 0))
     assert len(kernel.padded_gram(none, 0.1)) == 0
-    assert kernel.gradient(none, some[0]).shape == (0, 2)

@@ -74,17 +74,6 @@ class Kernel:
         _kernels.cross(self.kind, A, B, self.lengthscale, self.variance, out)
         return out[:, : len(B)].copy()
 
-    def gradient(self, A: FloatArray, x: FloatArray) -> FloatArray:
-        """Gradient dk(a_i, x)/dx of shape (n, d); 0 where a_i and x coincide, for a Matern kernel too."""
-        self._check("A", A)
-        if x.shape != self.lengthscale.shape:
-            raise ValueError(f"x must have shape {self.lengthscale.shape}, an entry a lengthscale, got shape {x.shape}")
-        k, dk = np.empty(len(A)), np.empty(A.shape)
-        if len(A) == 0:
-            return dk
-        _kernels.cross_gradient(self.kind, A, x, self.lengthscale, self.variance, k, dk)
-        return dk
-
     def padded_gram(
         self, X: FloatArray, noise: float, *, full: bool = True, out: FloatArray | None = None
     ) -> FloatArray:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gssbo import _validation as v
+from gssbo.space import Space
 
 
 def test_matrix_is_a_fresh_contiguous_float_copy():
@@ -211,3 +212,32 @@ def test_masked_entries_within_a_list_are_refused():
     rows = list(np.ma.masked_array([[0.1, 0.2], [0.3, 0.4]], mask=[[True, False], [False, False]]))
     with pytest.raises(ValueError, match="X must have no masked entries"):
         v.check_array("X", rows)
+
+
+@pytest.mark.filterwarnings("ignore:Warning. converting a masked element to nan")
+@pytest.mark.parametrize("value", [[[np.ma.masked]], [(0.5, np.ma.masked)], ([1.0], [np.ma.masked])])
+def test_masked_entries_within_lists_of_a_list_are_refused(value):
+    """NumPy makes NaN of them, which as a value is a failed evaluation."""
+    with pytest.raises(ValueError, match="y must have no masked entries"):
+        v.check_array("y", value)
+    np.testing.assert_array_equal(v.check_array("y", [[np.nan, 1.0]]), [[np.nan, 1.0]])
+
+
+def test_whatever_a_type_does_that_is_asked_for_a_number_or_compared_is_refused():
+    class Hostile:
+        __hash__ = None
+
+        def __float__(self):
+            raise RuntimeError("no number")
+
+        def __eq__(self, other):
+            raise RuntimeError("no comparison")
+
+        def __repr__(self):
+            return "hostile"
+
+    space = Space({"x": (0.0, 1.0), "n": range(3), "c": [[1], [2]]})
+    good = {"x": 0.5, "n": 1, "c": [1]}
+    for name in good:
+        with pytest.raises(ValueError, match=rf"^x must be .*, got hostile for parameter '{name}'"):
+            space.read("x", good | {name: Hostile()})

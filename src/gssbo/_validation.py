@@ -35,28 +35,40 @@ Value = TypeVar("Value")
 def check_array(name: str, value: Any) -> FloatArray:
     """Return a C-contiguous float64 copy of any shape; what is no number is refused, in arrays of objects too."""
     check_unmasked(name, value)
+    found: FloatArray | None = None
     try:
         array = np.asarray(value)
         if array.dtype == object:
-            return np.array([as_float(item) for item in array.flat], dtype=np.float64).reshape(array.shape)
-        if array.dtype.kind in "fiub":
-            return np.array(array, dtype=np.float64, order="C")
+            found = np.array([as_float(item) for item in array.flat], dtype=np.float64).reshape(array.shape)
+        elif array.dtype.kind in "fiub":
+            found = np.array(array, dtype=np.float64, order="C")
     except (TypeError, ValueError, OverflowError, RuntimeError) as error:  # the last of a tensor with a gradient
         raise ValueError(f"{name} must be an array of real numbers, got {_short(value)}: {error}") from error
-    raise ValueError(f"{name} must be an array of real numbers, got {_short(value)} of dtype {array.dtype}")
+    if found is None:
+        raise ValueError(f"{name} must be an array of real numbers, got {_short(value)} of dtype {array.dtype}")
+    if found.ndim > 1 and isinstance(value, list | tuple) and np.isnan(found).any() and _holds_masked(value):
+        raise _masked(name, value)  # which NumPy makes NaN of
+    return found
 
 
 def check_unmasked(name: str, value: Any) -> None:
     """Raise a ValueError for masked entries, also those of a list."""
     if is_masked(value) or (isinstance(value, list | tuple) and any(map(is_masked, value))):
-        raise ValueError(f"{name} must have no masked entries, got {_short(value)}")
+        raise _masked(name, value)
+
+
+def _holds_masked(value: Any) -> bool:
+    """Whether something is masked in lists inside one another; takes as long as to make an array of them."""
+    return any(map(_holds_masked, value)) if isinstance(value, list | tuple) else is_masked(value)
+
+
+def _masked(name: str, value: Any) -> ValueError:
+    return ValueError(f"{name} must have no masked entries, got {_short(value)}")
 
 
 def is_masked(value: Any) -> bool:
-    """Whether it is a masked number of NumPy's, or an array with masked entries."""
-    return isinstance(value, np.ma.MaskedArray) and bool(
-        np.ma.is_masked(value)
-    )  # pandas' arrays have masks of their own
+    """Whether it is a masked number of NumPy's, or an array with masked entries; nullable ones of pandas are not."""
+    return isinstance(value, np.ma.MaskedArray) and bool(np.ma.is_masked(value))
 
 
 def as_float(value: Any) -> float:

@@ -198,5 +198,5 @@ def _same(one: Any, other: Any) -> bool:
     """Whether two categories are equal, whatever their types do when compared."""
     try:
         return bool(one == other)
-    except (TypeError, ValueError):
+    except Exception:
         return False

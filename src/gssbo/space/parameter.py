@@ -202,7 +202,7 @@ def number(where: int, value: Any) -> float:
     if not isinstance(value := builtin(value), bool):
         try:
             return as_float(value)
-        except (TypeError, ValueError, OverflowError):
+        except Exception:  # whatever a type of someone else's does when it is asked for a number
             pass
     raise Misfit(where, value, "be a real number")
 

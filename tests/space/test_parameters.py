@@ -45,6 +45,8 @@ def shown(parameter, values):
         (lambda: Integer(0, 9, log=True), "^Integer must have low >= 1 with log=True"),
         (lambda: Integer(1, 9, log=True, step=2), "^step must be 1 with log=True, got 2"),
         (lambda: Integer(0, 9, step=0), "^step must be at least 1, got 0"),
+        (lambda: Integer(0, 0, step=10**19), "^step must be at most 9223372036854775807, got 10000000000000000000"),
+        (lambda: Categorical(np.array(0.5)), r"^values must be a list or tuple of values, got array\(0.5\)"),
         (lambda: Categorical([]), "^values must not be empty"),
         (lambda: Categorical("abc"), "^values must be a list or tuple of values, got 'abc'"),
         (lambda: Categorical({"a", "b"}), "^values must be a list or tuple of values"),

@@ -60,7 +60,8 @@ class Categorical(Discrete):
 
     def __post_init__(self) -> None:
         given: Any = self.values
-        if isinstance(given, str | bytes) or not isinstance(given, Sequence | np.ndarray):
+        listed = isinstance(given, Sequence | np.ndarray) and not isinstance(given, str | bytes)
+        if not listed or getattr(given, "shape", None) == ():
             raise ValueError(f"values must be a list or tuple of values, got {given!r}")
         values = tuple(fresh(builtin(value)) for value in given)
         if not values:

@@ -55,7 +55,8 @@ class Integer(Discrete):
 
     def __post_init__(self) -> None:
         low, high = (check_integer(name, _unfloated(value)) for name, value in (("low", self.low), ("high", self.high)))
-        log, step = check_flag("log", self.log), check_integer("step", _unfloated(self.step), at_least=1)
+        log = check_flag("log", self.log)
+        step = check_integer("step", _unfloated(self.step), at_least=1, at_most=int(LARGEST))
         if low > high:
             raise ValueError(f"Integer must have low <= high, got ({low}, {high})")
         if max(abs(low), abs(high), high - low) >= LARGEST:

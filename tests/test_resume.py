@@ -6,6 +6,7 @@ import math
 import os
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from scipy.optimize import LinearConstraint, NonlinearConstraint
 
 import gssbo
 from gssbo import admission, snapshots
+from gssbo.box_strategy import BoxStrategy
 from gssbo.buffer import Buffer
 from gssbo.exceptions import InfeasibleError, JournalError, JournalWarning, OtherOption, SpaceExhausted
 from gssbo.journal import Journal, read_journal
@@ -452,3 +454,17 @@ def test_an_ask_that_finds_nothing_leaves_nothing_behind(tmp_path, monkeypatch, 
     never = outcome(tmp_path / "never.jsonl", fails=False)
     assert repr(outcome(tmp_path / "open.jsonl")) == repr(never)
     assert repr(outcome(tmp_path / "reopened.jsonl", reopened=True)) == repr(never)
+
+
+def test_a_strategy_that_cannot_be_copied_asks_all_the_same():
+    class Locked(BoxStrategy):
+        def __init__(self, *args, **options):
+            super().__init__(*args, **options)
+            self.lock = threading.Lock()
+
+    bounds, constraints, _, n_left = SCARCE["finite"]
+    opt = gssbo.Optimizer(bounds, constraints=constraints, strategy=Locked, n_init=2, rng=0)
+    for k in range(n_left):
+        opt.tell(opt.ask(), float(k))
+    with pytest.raises(SpaceExhausted):
+        opt.ask()

@@ -58,9 +58,12 @@ class Snapshots:
         self._needed = self._owed = False  # by the next suggestion; by one that is in the journal
         self._entries = b""  # digest of them
 
-    def bookmark(self) -> Callable[[], None]:
-        """What takes strategy, proposals and generators back to where they are now."""
-        strategy = copy.deepcopy(vars(self._strategy), {id(each): each for each in self._known})
+    def bookmark(self) -> Callable[[], None] | None:
+        """What takes strategy, proposals and generators back to where they are now; None where that is not possible."""
+        try:
+            strategy = copy.deepcopy(vars(self._strategy), {id(each): each for each in self._known})
+        except Exception:  # something of the user's own
+            return None
         counts, states = self._proposals.counts, [each.bit_generator.state for each in self._generators]
 
         def back() -> None:

@@ -108,6 +108,8 @@ class _Meanings:
         for by_form in self._forms:
             if text in by_form:
                 return by_form[text]
+        if not self._values:  # of a number
+            return []
         reading = _read(text)
         return [value for value, other in self._readings if _alike(other, reading)]
 

@@ -96,8 +96,7 @@ def _first_rows(gp: GaussianProcess, n: int) -> GaussianProcess:
     """The process as if it had seen the first n points alone, of those that count: its weights must be theirs."""
     first = copy.copy(gp)
     first._n_imagined = 0
-    first._U = np.zeros((n, _linalg.padded(n)))
-    first._U[:, :n] = gp._U[:n, :n]
+    first._U = padded_copy(gp._U[:n, :n])
     for name in ("X_train_", "alpha_", "y_train_", "known_noise_", "noise_factors_"):
         setattr(first, name, getattr(gp, name)[:n])
     return first

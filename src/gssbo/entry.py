@@ -13,7 +13,7 @@ __all__ = ["KINDS", "Entry"]
 KINDS = ("ask", "announce", "enqueue", "tell", "forget", "reseed", "snapshot")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Entry:
     """What changed.
 

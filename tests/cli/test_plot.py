@@ -81,7 +81,9 @@ def test_a_logarithm_has_something_to_show(here, capsys):
 
 def test_a_journal_is_read_once_for_its_picture(here, monkeypatch):
     gssbo.minimize(lambda x: x[0], [(0.0, 1.0)], n_evals=3, rng=0, journal="run.jsonl")
-    read, opened = pathlib.Path.read_bytes, []
-    monkeypatch.setattr(pathlib.Path, "read_bytes", lambda path: opened.append(path.name) or read(path))
+    read, opened = pathlib.Path.open, []
+    monkeypatch.setattr(
+        pathlib.Path, "open", lambda path, *how, **more: opened.append(path.name) or read(path, *how, **more)
+    )
     assert main(["plot", "run.jsonl", "--out", "run.svg"]) == 0
     assert opened.count("run.jsonl") == 1

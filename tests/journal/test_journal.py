@@ -4,6 +4,7 @@ import json
 import os
 import stat
 import time
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 import gssbo
 from gssbo.entry import Entry
 from gssbo.exceptions import JournalError, JournalWarning
-from gssbo.journal import Journal, read_journal
+from gssbo.journal import Journal, journal, read_journal
 from gssbo.journal.header import describe_run, space_of
 from gssbo.journal.lines import read_line, write_line
 from gssbo.journal.plain import RowCodec
@@ -49,6 +50,37 @@ def test_categories_that_json_does_not_have_are_read_by_their_repr(tmp_path):
         assert found == {"<built-in function abs>", "abs", ("<built-in function max>", 1.5)}
     with gssbo.Optimizer({"f": [abs, "abs", (max, 1.5)]}, rng=0, journal=path) as opt:
         assert opt.n_told == 3
+
+
+def test_many_lines_are_read_a_part_at_a_time(tmp_path, monkeypatch):
+    path, n = tmp_path / "run.jsonl", 4_000
+    monkeypatch.setattr(journal, "AT_ONCE", 100)
+    with gssbo.Optimizer([(0.0, 1.0)] * 2, rng=0, journal=Journal(path, sync=False)) as opt:
+        for x in np.random.default_rng(0).random((n, 2)):
+            opt.tell(x, 1.0)
+    tracemalloc.start()
+    try:
+        entries = read_journal(path).entries
+        held, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(entries) == n and peak - held < 5 * path.stat().st_size  # 12 times where all are parsed at once
+
+
+def test_damaged_lines_are_found_in_whatever_part_they_are(tmp_path, monkeypatch):
+    path = tmp_path / "run.jsonl"
+    ten_rows(path)
+    monkeypatch.setattr(journal, "AT_ONCE", 3)
+    assert [entry.y.tolist() for entry in read_journal(path).entries] == [[float(k)] for k in range(10)]
+    lines = path.read_bytes().splitlines(keepends=True)
+    lines[6], lines[9] = b"XX\n", b'{"forget":null,"id":[4]}\n'  # one is no JSON, the other cannot be
+    path.write_bytes(b"".join(lines))
+    with pytest.raises(JournalError, match="damaged in line 7 "):
+        read_journal(path)
+    with pytest.warns(JournalWarning) as warned:
+        entries = read_journal(path, skip_damaged=True).entries
+    assert [str(each.message).split(": ")[1] for each in warned] == ["line 7 is damaged and left out"]
+    assert [entry.kind for entry in entries] == ["tell"] * 7 + ["forget"] + ["tell"]
 
 
 @pytest.mark.parametrize(

@@ -59,18 +59,21 @@ def compact(path: str | os.PathLike[str], *, skip_damaged: bool = False) -> tupl
     except OSError as error:
         raise JournalError(f"{path} cannot be written ({error})") from error
     try:
-        data = path.read_bytes()
-        scan = Scan(path, data, skip_damaged=skip_damaged)
+        with path.open("rb") as old:
+            scan = Scan(path, old, skip_damaged=skip_damaged)
+            before = old.tell()
         if scan.header is None:
             raise JournalError(f"{path} is empty: the run has not begun")
-        lines = scan.whole(RowCodec(space_of(scan.header, str(path))))
-        last = max((number for number, (_, entry) in enumerate(lines) if entry.kind == "snapshot"), default=-1)
-        kept = [line for number, (line, entry) in enumerate(lines) if entry.kind != "snapshot" or number == last]
-        text = b"".join(line + b"\n" for line in (scan.first_line, *kept))
+        codec = RowCodec(space_of(scan.header, str(path)))
+        lines = [(line, entry.kind == "snapshot") for line, entry in scan.whole(codec)]
+        last = max((number for number, (_, snapshot) in enumerate(lines) if snapshot), default=-1)
+        kept = (line for number, (line, snapshot) in enumerate(lines) if not snapshot or number == last)
         with tempfile.NamedTemporaryFile(dir=real.parent, prefix=f"{real.name}.", suffix=".new", delete=False) as file:
             new = Path(file.name)
-            file.write(text)
+            file.write(scan.first_line + b"\n")
+            file.writelines(line + b"\n" for line in kept)
             file.flush()
+            after = file.tell()
             os.fsync(file.fileno())
         shutil.copymode(real, new)
         new.replace(real)
@@ -82,4 +85,4 @@ def compact(path: str | os.PathLike[str], *, skip_damaged: bool = False) -> tupl
         if new is not None:
             new.unlink(missing_ok=True)
         lock.release()
-    return len(data), len(text)
+    return before, after

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from gssbo.journal.plain import RowCodec, parse_json
 
 __all__ = ["Journal", "Scan"]
 
-CHUNK = 1 << 24
+AT_ONCE = 4_096  # lines: together they are read faster, but what JSON makes of them takes ten times their bytes
 SKIPPING = "gssbo.journal.Journal(path, skip_damaged=True)"  # how a damaged line is passed, as messages say it
 
 
@@ -111,7 +111,8 @@ class Journal:
                 raise JournalError(f"journal must be a file that can be written, got {self.path} ({error})") from error
             undo.callback(self.close)
             self._lock.include(self._descriptor)
-            scan = Scan(self.path, self._read_all(), skip_damaged=self.skip_damaged)
+            with open(self._descriptor, "rb", closefd=False) as file:
+                scan = Scan(self.path, file, skip_damaged=self.skip_damaged)
             self._position, self._before = scan.end, scan.missing
             if scan.header is None:
                 # Written with the first entry, so that a run that never began leaves nothing behind.
@@ -161,13 +162,6 @@ class Journal:
         with contextlib.suppress(Exception):  # of one that was never made, or while the interpreter ends
             self.close()
 
-    def _read_all(self) -> bytes:
-        parts = []
-        os.lseek(self._descriptor, 0, os.SEEK_SET)
-        while part := os.read(self._descriptor, CHUNK):
-            parts.append(part)
-        return b"".join(parts)
-
     def _write(self, line: bytes) -> None:
         start = self._position
         self._require_place(start)
@@ -210,13 +204,14 @@ class Journal:
 
 
 class Scan:
-    """What the bytes of a journal say: the header, whole lines, and where they end.
+    """What the lines of a journal say: the header, whole lines, and where they end.
 
     Parameters
     ----------
     path : Path
         For messages.
-    data : bytes
+    lines : iterable of bytes
+        With their ends, as a file opened for bytes gives them.
     skip_damaged : bool
     growing : bool
         Whether it may be being written: half a line at the end is nothing to warn of then.
@@ -236,13 +231,15 @@ class Scan:
         If they are not those of a journal, or of none that was begun.
     """
 
-    def __init__(self, path: Path, data: bytes, *, skip_damaged: bool = False, growing: bool = False) -> None:
+    def __init__(
+        self, path: Path, lines: Iterable[bytes], *, skip_damaged: bool = False, growing: bool = False
+    ) -> None:
         self._path, self._skip, self._left_out = path, skip_damaged, False
-        *self._lines, tail = data.split(b"\n")
-        self.end, self.missing = len(data) - len(tail), b""
-        if _is_object(tail):
+        self._lines = list(lines)
+        tail = self._lines.pop() if self._lines and not self._lines[-1].endswith(b"\n") else b""
+        self.missing = b"\n" if _is_object(tail) else b""
+        if self.missing:
             self._lines.append(tail)
-            self.end, self.missing = len(data), b"\n"
         elif tail:
             if not (self._lines or tail.startswith(BEGINNING) or BEGINNING.startswith(tail)):
                 raise JournalError(f"{path} must be a journal of gssbo, got a first line that is no header")
@@ -251,6 +248,7 @@ class Scan:
                     f"{path} ends in half a line, which is left out: what it was to hold had not been told yet",
                     JournalWarning,
                 )
+        self.end = sum(map(len, self._lines))
         self.header = parse_header(self._lines[0], str(path)) if self._lines else None
 
     @property
@@ -258,7 +256,7 @@ class Scan:
         """The header as it is to stand before the lines that were read: it says whether there were others."""
         assert self.header is not None
         if not self._left_out:
-            return self._lines[0]
+            return self._lines[0].removesuffix(b"\n")
         return json.dumps(self.header | {"left_out": True}, separators=(",", ":"), allow_nan=False).encode()
 
     def entries(self, codec: RowCodec) -> list[Entry]:
@@ -272,37 +270,33 @@ class Scan:
         """
         return [entry for _, entry in self.whole(codec)]
 
-    def whole(self, codec: RowCodec) -> list[tuple[bytes, Entry]]:
-        """Lines behind the header with what they say; see `entries`."""
-        if self.header is None:
-            return []
-        lines = self._lines[1:]
-        with contextlib.suppress(ValueError, RecursionError):
-            entries = read_lines(lines, codec)
-            numbering = self._numbering()
-            for entry in entries:
-                self._check(entry, numbering)
-            return list(zip(lines, entries, strict=True))
-        found, numbering = [], self._numbering()  # one of them is damaged: which?
-        for number, line in enumerate(lines, start=2):
-            try:
-                entry = read_line(line, codec)
-                self._check(entry, numbering)
-            except (ValueError, RecursionError) as error:
-                if not self._skip:
-                    raise JournalError(
-                        f"{self._path} is damaged in line {number} ({error}); nothing was changed. "
-                        f"{SKIPPING} goes on without that line"
-                    ) from error
-                warn(f"{self._path}: line {number} is damaged and left out", JournalWarning)
-                self._left_out = True
-                numbering.allow_gaps()
-            else:
-                found.append((line, entry))
-        return found
+    def whole(self, codec: RowCodec) -> Iterator[tuple[bytes, Entry]]:
+        """Lines behind the header, without their ends, with what they say; see `entries`."""
+        numbering = Numbering(gaps=self.header is not None and self.header.get("left_out", False))
+        for first in range(1, len(self._lines), AT_ONCE):
+            lines = [line.removesuffix(b"\n") for line in self._lines[first : first + AT_ONCE]]
+            together: list[Entry] | None = None  # where one of them is damaged
+            with contextlib.suppress(ValueError, RecursionError):
+                together = read_lines(lines, codec)
+            for k, line in enumerate(lines):
+                try:
+                    entry = read_line(line, codec) if together is None else together[k]
+                    self._check(entry, numbering)
+                except (ValueError, RecursionError) as error:
+                    self._leave_out(first + k + 1, error)
+                    numbering.allow_gaps()
+                else:
+                    yield line, entry
 
-    def _numbering(self) -> Numbering:
-        return Numbering(gaps=self.header is not None and self.header.get("left_out", False))
+    def _leave_out(self, number: int, error: Exception) -> None:
+        """Note that a line is damaged, counted from 1, or refuse it."""
+        if not self._skip:
+            raise JournalError(
+                f"{self._path} is damaged in line {number} ({error}); nothing was changed. "
+                f"{SKIPPING} goes on without that line"
+            ) from error
+        warn(f"{self._path}: line {number} is damaged and left out", JournalWarning)
+        self._left_out = True
 
     def _check(self, entry: Entry, numbering: Numbering) -> None:
         """Whether an entry can be, in this run and after those before."""

@@ -55,10 +55,10 @@ def read_journal(path: str | os.PathLike[str], *, skip_damaged: bool = False) ->
     path, skip_damaged = check_path("path", path), check_flag("skip_damaged", skip_damaged)
     try:
         refuse_special(path)
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            scan = Scan(path, file, skip_damaged=skip_damaged, growing=not skip_damaged)
     except OSError as error:
         raise JournalError(f"{path} cannot be read ({error})") from error
-    scan = Scan(path, data, skip_damaged=skip_damaged, growing=not skip_damaged)
     if scan.header is None:
         raise JournalError(f"{path} is empty: the run has not begun")
     space = space_of(scan.header, str(path))
@@ -93,4 +93,4 @@ def read_header(path: str | os.PathLike[str]) -> dict[str, Any] | None:
         return None
     except OSError as error:
         raise JournalError(f"{path} cannot be read ({error})") from error
-    return Scan(path, first, growing=True).header
+    return Scan(path, [first], growing=True).header

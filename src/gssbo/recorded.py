@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 
+from gssbo.exceptions import JournalError
 from gssbo.journal import Journal, read_journal
+from gssbo.journal.header import space_of
 from gssbo.journal.plain import RowCodec
-from gssbo.journal.record import Record
+from gssbo.journal.record import Record, read_header
 from gssbo.ledger import Ledger
 
 __all__ = ["continue_ledger", "ledger_of", "read_ledger"]
@@ -60,11 +62,14 @@ def continue_ledger(path: str | os.PathLike[str], *, skip_damaged: bool = False)
     >>> read_ledger(path).n_told, len(read_ledger(path).pending)
     (1, 0)
     """
-    record = read_journal(path, skip_damaged=skip_damaged)
     journal = Journal(path, skip_damaged=skip_damaged)
+    header = read_header(path)  # what is behind it is read once, by the journal
+    if header is None:
+        raise JournalError(f"{path} cannot be read: no run has begun there")
+    space = space_of(header, str(path))
     try:
-        _, entries = journal.open(RowCodec(record.space), record.header)
-        return ledger_of(record._replace(entries=entries), journal)
+        header, entries = journal.open(RowCodec(space), header)
+        return ledger_of(Record(header, space, entries), journal)
     except BaseException:
         journal.close()
         raise

@@ -83,6 +83,16 @@ def test_damaged_lines_are_found_in_whatever_part_they_are(tmp_path, monkeypatch
     assert [entry.kind for entry in entries] == ["tell"] * 7 + ["forget"] + ["tell"]
 
 
+def test_going_on_with_a_journal_reads_it_once(tmp_path, monkeypatch):
+    path, read = tmp_path / "run.jsonl", []
+    ten_rows(path)
+    read_lines = journal.read_lines
+    monkeypatch.setattr(journal, "read_lines", lambda lines, codec: read.extend(lines) or read_lines(lines, codec))
+    with continue_ledger(path) as ledger:
+        assert ledger.n_told == 10
+    assert len(read) == 10
+
+
 @pytest.mark.parametrize(
     "options", [{"subset_size": -1}, {"refit": "never"}, {"initial_design": "grid"}, {"acquisition": "luck"}]
 )

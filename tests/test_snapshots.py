@@ -31,6 +31,16 @@ def test_they_are_taken_now_and_then_and_at_the_end(tmp_path, soon):
     assert path.read_bytes() == before  # nothing was asked
 
 
+def test_however_long_a_run_is_no_more_than_so_many_are_asked_again(tmp_path, monkeypatch):
+    for name, value in (("LEAST", 4), ("SHARE", 0.5), ("MOST", 10)):
+        monkeypatch.setattr(snapshots, name, value)
+    with gssbo.Optimizer(BOX, n_init=5, rng=0, journal=tmp_path / "run.jsonl") as opt:
+        run(opt, 65)
+    found = kinds(tmp_path / "run.jsonl")
+    taken = np.array([found[:k].count("ask") - 5 for k, kind in enumerate(found) if kind == "snapshot"])
+    np.testing.assert_array_equal(taken, [4, 8, 12, 18, 27, 37, 47, 57])
+
+
 def test_they_need_not_be_taken(tmp_path, soon):
     path = tmp_path / "run.jsonl"
     with gssbo.Optimizer(BOX, n_init=5, rng=0, journal=Journal(path, snapshots=False)) as opt:

@@ -28,6 +28,7 @@ from gssbo.strategy import Strategy
 __all__ = ["Snapshots", "build"]
 
 LEAST, SHARE = 500, 0.25  # suggestions since the last, and their share of those before
+MOST = 5_000  # suggestions since the last, however many before: their entries weigh about what a snapshot does
 LEAST_AT_END = 100
 
 
@@ -93,7 +94,7 @@ class Snapshots:
             return self._possible
         if not self._possible or n == self._n_resumed:
             return False
-        return n - self._n_kept >= (LEAST_AT_END if at_end else max(LEAST, SHARE * self._n_kept))
+        return n - self._n_kept >= (LEAST_AT_END if at_end else max(LEAST, min(SHARE * self._n_kept, MOST)))
 
     def take(self, extra: Any) -> Entry | None:
         """An entry with what decides about the next suggestion, and `extra`; None where that cannot be written."""

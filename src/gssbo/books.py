@@ -55,9 +55,19 @@ class Books:
         return len(self.history) - first - prior
 
     def known(self, rows: Rows, y: FloatArray) -> NDArray[np.bool_]:
-        """Which rows (n) were told with these very values (n,)."""
-        known = set(_pairs(self.history.X, self.history.y))
-        return np.array([pair in known for pair in _pairs(rows, y)], dtype=bool)
+        """Which rows (n) were told with these very values (n,).
+
+        All of the history is looked through only for those that were told with another value last.
+        """
+        newest = self.history.newest(rows)
+        told = newest >= 0
+        found = told.copy()
+        found[told] = _same(self.history.y[newest[told]], y[told])
+        left = told & ~found
+        if left.any():
+            pairs = set(_pairs(self.history.X, self.history.y))
+            found[left] = [pair in pairs for pair in _pairs(rows[left], y[left])]
+        return found
 
     def row_asked(self, number: int) -> Rows | None:
         """What a suggestion stands for: its point, or what was told for it; None where that is lost.
@@ -131,6 +141,12 @@ def _joined(ranges: tuple[range, ...], more: range) -> tuple[range, ...]:
     if ranges and ranges[-1].stop == more.start:
         return (*ranges[:-1], range(ranges[-1].start, more.stop))
     return (*ranges, more)
+
+
+def _same(y: FloatArray, others: FloatArray) -> NDArray[np.bool_]:
+    """Which values (n,) are those of others (n,), failures all alike."""
+    same: NDArray[np.bool_] = (y == others) | (np.isnan(y) & np.isnan(others))
+    return same
 
 
 def _pairs(rows: Rows, y: FloatArray) -> Iterator[tuple[bytes, float | None]]:

@@ -110,6 +110,11 @@ class History:
         known = self._known()
         return np.array([row.tobytes() in known for row in rows], dtype=bool)
 
+    def newest(self, rows: NDArray[Any]) -> IndexArray:
+        """Index (m,) of the newest observation at each of the rows, to the bit; -1 where there is none."""
+        known = self._known()
+        return np.array([known.get(row.tobytes(), -1) for row in rows], dtype=np.intp)
+
     @property
     def n_distinct(self) -> int:
         """Distinct points told."""

@@ -1,0 +1,44 @@
+"""The books of a run: what is known in them, and the best that is feasible, against looking at everything."""
+
+import numpy as np
+import pytest
+
+from gssbo import books as module
+from gssbo.books import Books
+from gssbo.entry import Entry
+from gssbo.space import Space
+
+
+def tell(books, rows, y):
+    books.change(Entry("tell", rows, (None,) * len(y), np.asarray(y, dtype=float)))()
+
+
+def table(rng, space, n):
+    """Rows (n) of which many are repeated, and values (n,) of which some are, and some are missing."""
+    rows, _ = space.read("x", rng.integers(0, 4, (n, 2)).tolist())
+    return rows, rng.choice([0.0, -0.0, 1.0, 2.0, np.nan], n)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_known_are_the_points_told_with_these_values(seed):
+    rng, books = np.random.default_rng(seed), Books(Space([range(4), range(4)]), 1.0)
+    told = [table(rng, books.space, n) for n in (6, 1, 9)]
+    for rows, y in told:
+        tell(books, rows, y)
+    pairs = [(row.tobytes(), repr(value + 0.0)) for rows, y in told for row, value in zip(rows, y, strict=True)]
+    rows, y = table(rng, books.space, 60)
+    expected = [(row.tobytes(), repr(value + 0.0)) in pairs for row, value in zip(rows, y, strict=True)]
+    assert 0 < sum(expected) < 60
+    np.testing.assert_array_equal(books.known(rows, y), expected)
+
+
+def test_what_is_new_or_a_retry_is_no_reason_to_look_through_the_history(monkeypatch):
+    books = Books(Space([(0.0, 1.0)]), 1.0)
+    rows, _ = books.space.read("x", np.linspace(0.0, 1.0, 50)[:, None])
+    tell(books, rows[:40], np.arange(40.0))
+    looked = []
+    pairs = module._pairs
+    monkeypatch.setattr(module, "_pairs", lambda rows, y: looked.append(len(y)) or pairs(rows, y))
+    np.testing.assert_array_equal(books.known(rows, np.arange(50.0)), np.arange(50) < 40)
+    assert looked == []
+    assert not books.known(rows[3:4], np.array([7.0]))[0] and looked == [40, 1]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import LinearConstraint
 
 from gssbo import books as module
 from gssbo.books import Books
@@ -42,3 +43,27 @@ def test_what_is_new_or_a_retry_is_no_reason_to_look_through_the_history(monkeyp
     np.testing.assert_array_equal(books.known(rows, np.arange(50.0)), np.arange(50) < 40)
     assert looked == []
     assert not books.known(rows[3:4], np.array([7.0]))[0] and looked == [40, 1]
+
+
+@pytest.mark.parametrize("least", [0.0, 1.5, 3.0])
+def test_the_best_feasible_is_that_of_all_however_they_are_told(least):
+    space = Space([range(4), range(4)], LinearConstraint([[1.0, 1.0]], lb=2.0 * least))
+    rng, books = np.random.default_rng(0), Books(space, 1.0)
+    every, values = [], []
+    for n in (5, 1, 40, 1, 1, 30):
+        rows, y = table(rng, space, n)
+        tell(books, rows, y)
+        every += list(space.show(rows))
+        values += y.tolist()
+        met = [k for k, (a, b) in enumerate(every) if a + b >= 2.0 * least and not np.isnan(values[k])]
+        assert books.best_feasible() == max(met, key=lambda k: values[k], default=None)
+
+
+def test_many_infeasible_observations_are_judged_together(monkeypatch):
+    books = Books(Space([(0.0, 1.0)] * 2, LinearConstraint([[1.0, 1.0]], ub=0.5)), 1.0)
+    rows, _ = books.space.read("x", np.random.default_rng(0).uniform(0.3, 1.0, (1_000, 2)))
+    tell(books, rows, np.arange(1_000.0))
+    judged, feasible = [], Space.feasible
+    monkeypatch.setattr(Space, "feasible", lambda space, rows: judged.append(len(rows)) or feasible(space, rows))
+    assert books.best_feasible() is None and books.best_feasible() is None
+    assert sum(judged) == 1_000 and len(judged) == 10

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from gssbo._typing import FloatArray
+from gssbo._typing import FloatArray, IndexArray
 from gssbo.entry import Entry
 from gssbo.history import History
 from gssbo.pending import FORGOTTEN, OPEN, Pending
@@ -88,13 +88,28 @@ class Books:
 
         Only what may be it is tried, and once.
         """
-        history = self.history
-        for index in range(self._n_judged, len(history)):
-            best = -np.inf if self._best_feasible is None else history.y[self._best_feasible]
-            if history.y[index] > best and self.space.feasible(history.X[index : index + 1])[0]:
-                self._best_feasible = index
-        self._n_judged = len(history)
+        y = self.history.y
+        best = -np.inf if self._best_feasible is None else y[self._best_feasible]
+        better = self._n_judged + np.flatnonzero(y[self._n_judged :] > best)
+        found = self.first_feasible(better[np.argsort(-y[better], kind="stable")])
+        # Ctrl-C interrupts no assignments in a row.
+        self._best_feasible = self._best_feasible if found is None else found
+        self._n_judged = len(y)
         return self._best_feasible
+
+    def first_feasible(self, order: IndexArray) -> int | None:
+        """The first observation in this order that meets the constraints; None where none does.
+
+        What was suggested does: more and more are tried at a time, as a constraint may take a millisecond a point.
+        """
+        first, size = 0, 1
+        while first < len(order):
+            some = order[first : first + size]
+            met = self.space.feasible(self.history.X[some])
+            if met.any():
+                return int(some[np.argmax(met)])
+            first, size = first + size, 2 * size
+        return None
 
     def change(self, entry: Entry) -> Callable[[], None]:
         """What carries an entry out; doing it once more, after half of it or all, changes nothing."""

@@ -94,7 +94,9 @@ class Modelled(Ledger):
             if isinstance(model, (GaussianProcess, PooledProcess, ProjectedProcess)):
                 mean, std = _given_own(model, seen, history, mean, std)
             valued = np.flatnonzero(~np.isnan(history.y))
-            index = self._first_feasible(valued[np.argsort(-mean[valued], kind="stable")])
+            order = valued[np.argsort(-mean[valued], kind="stable")]
+            feasible = self._books.first_feasible(order)
+            index = int(order[0]) if feasible is None else feasible
             return Best(self._point(index), self._sign * float(mean[index]), float(std[index]))
 
     def diagnostics(
@@ -195,20 +197,6 @@ class Modelled(Ledger):
             return self._strategy.surrogate
 
     # ---- how
-
-    def _first_feasible(self, order: IndexArray) -> int:
-        """The first observation in this order that meets the constraints, or the first one where none does.
-
-        What was suggested does: more and more are tried at a time, as a constraint may take a millisecond a point.
-        """
-        first, size = 0, 1
-        while first < len(order):
-            some = order[first : first + size]
-            met = self.space.feasible(self._history.X[some])
-            if met.any():
-                return int(some[np.argmax(met)])
-            first, size = first + size, 2 * size
-        return int(order[0])
 
     def _current_strategy(self) -> Strategy:
         """The strategy fitted to everything told.

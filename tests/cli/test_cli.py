@@ -346,6 +346,20 @@ def test_quiet_shows_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err == ""
 
 
+def test_however_long_a_run_is_the_display_is_of_the_latest_suggestions() -> None:
+    cut = []
+
+    class Seconds(list[float]):
+        def __getitem__(self, index: Any) -> Any:
+            found = super().__getitem__(index)
+            cut.append(len(found))
+            return found
+
+    run = short_run()
+    run.ask_seconds = Seconds(map(float, range(1_000)))
+    assert run.standing.ask_seconds == 987.0 and cut == [25]
+
+
 # Ends that nobody planned
 
 

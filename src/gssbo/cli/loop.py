@@ -10,7 +10,7 @@ import numpy as np
 from gssbo.methods import method_options
 from gssbo.optimizer import Optimizer
 from gssbo.problems import Problem, get_problem
-from gssbo.progress import Show, Standing
+from gssbo.progress import RECENT, Show, Standing
 
 __all__ = ["Run", "start"]
 
@@ -64,7 +64,7 @@ class Run:
     def standing(self) -> Standing:
         """How far the run has come."""
         optimizer = self.optimizer
-        modelled = self.ask_seconds[optimizer.n_init :]
+        modelled = self.ask_seconds[max(optimizer.n_init, len(self.ask_seconds) - RECENT) :]
         return Standing.of(optimizer, n_evals=self.n_evals, n_done=optimizer.n_told, ask_seconds=modelled)
 
 

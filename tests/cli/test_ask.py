@@ -328,6 +328,7 @@ def test_suggestions_are_forgotten_by_number_or_all(here, capsys):
         )
     assert (here / "lab.jsonl").read_bytes() == before
     assert output(capsys, "forget", "lab.jsonl", "--all") == "2 forgotten, 0 pending\n"
+    assert (here / "lab.jsonl").read_bytes().removeprefix(before) == b'{"forget":null,"id":[1,3]}\n'
     assert output(capsys, "forget", "lab.jsonl", "--all") == "0 forgotten, 0 pending\n"
     assert main(["tell", "lab.jsonl", "--id", "2", "--value", "1"]) == 0  # all the same
     assert output(capsys, "ask", "lab.jsonl").startswith("4: ")

@@ -131,8 +131,11 @@ def _forget(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int
                     f"numbers must be of pending suggestions, got {', '.join(map(str, unknown))}; pending: "
                     f"{', '.join(map(str, pending)) or 'none'}"
                 )
-            for number in chosen:
-                ledger.forget(id=number)
+            if options.all:
+                ledger.forget()  # a line of the journal for all of them
+            else:
+                for number in chosen:
+                    ledger.forget(id=number)
             sys.stdout.write(f"{len(chosen)} forgotten, {len(pending) - len(chosen)} pending\n")
     except ValueError as error:
         fail(parser, error)

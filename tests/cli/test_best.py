@@ -41,6 +41,21 @@ def test_the_best_by_a_model_is_not_the_luckiest(here, capsys):
     assert (here / "run.jsonl").read_bytes() == before
 
 
+def test_a_model_is_told_everything_at_once(here, monkeypatch):
+    with gssbo.Optimizer([(0.0, 1.0)], journal="run.jsonl") as opt:
+        for k in range(9):
+            opt.tell([k / 9], float(k), noise_std=0.1 if k == 3 else None)
+    told, tell = [], gssbo.Optimizer.tell
+
+    def noted(optimizer, x, y, *, noise_std):
+        told.append((y.tolist(), noise_std.tolist()))
+        tell(optimizer, x, y, noise_std=noise_std)
+
+    monkeypatch.setattr(gssbo.Optimizer, "tell", noted)
+    assert main(["best", "run.jsonl", "--by", "model"]) == 0
+    assert told == [([float(k) for k in range(9)], [0.1 if k == 3 else 0.0 for k in range(9)])]
+
+
 def test_the_best_by_a_model_before_there_is_a_value(here, capsys):
     with gssbo.Optimizer([(0.0, 1.0)], journal="run.jsonl") as opt:
         opt.tell([0.5], failed=True)

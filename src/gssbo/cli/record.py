@@ -104,9 +104,14 @@ def _best(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
 def _best_by_model(record: Record, ledger: Ledger) -> Best:
     """What a model of everything told takes for the best: of the default method, whichever the run's was."""
     optimizer = Optimizer(record.space, maximize=ledger.maximize, rng=0)
-    for entry in record.entries:
-        if entry.kind == "tell" and entry.rows is not None:
-            optimizer.tell(record.space.show(entry.rows), entry.y, noise_std=entry.noise_std)
+    told = [
+        (each.rows, each.y, each.noise_std) for each in record.entries if each.rows is not None and each.y is not None
+    ]
+    if told:
+        rows, values, noises = zip(*told, strict=True)
+        noise_std = [np.zeros(len(y)) if std is None else std for y, std in zip(values, noises, strict=True)]
+        points = record.space.show(np.concatenate(rows))
+        optimizer.tell(points, np.concatenate(values), noise_std=np.concatenate(noise_std))
     return optimizer.best("model")
 
 

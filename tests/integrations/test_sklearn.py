@@ -68,6 +68,19 @@ def test_results_are_the_scores_of_the_candidates():
     assert type(found.best_params_["C"]) is float
 
 
+def test_results_are_made_of_each_batch_and_once_of_all(monkeypatch):
+    base, made = GSSBOSearchCV.__base__, []
+    format_results = base._format_results
+
+    def counted(self, candidates, *others):
+        made.append(len(candidates))
+        return format_results(self, candidates, *others)
+
+    monkeypatch.setattr(base, "_format_results", counted)
+    found = search(Ridge(), {"alpha": (0.1, 10.0)}, n_points=2, n_iter=12).fit(*IRIS)
+    assert made == [4, 2, 2, 2, 2, 12] and len(found.cv_results_["mean_test_score"]) == 12
+
+
 def test_the_search_finds_a_narrow_optimum():
     X, y = make_regression(120, 30, noise=30.0, random_state=1)
     wide = search(Ridge(), {"alpha": (1e-6, 1e6, "log-uniform")}, n_iter=20, cv=KFold(5)).fit(X, y)

@@ -157,11 +157,12 @@ class GSSBOSearchCV(model_selection._search.BaseSearchCV):  # type: ignore[misc]
             Itself.
         """
         self._lost: dict[int, dict[str, Any]] = {}  # by their place among all candidates
-        self._formatted: tuple[Any, ...] = ()
+        self._fitted: tuple[Any, ...] = ()  # lists of scikit-learn's, which grow
+        self._n_seen = 0  # candidates in them when a batch was last over
         try:
             super().fit(X, y, **params)
         finally:
-            del self._lost, self._formatted
+            del self._lost, self._fitted, self._n_seen
         _warn_of_scores(self.cv_results_)
         return self
 
@@ -203,7 +204,7 @@ class GSSBOSearchCV(model_selection._search.BaseSearchCV):  # type: ignore[misc]
             try:
                 results = evaluate_candidates(candidates)
                 n_splits = len({key.partition("_")[0] for key in results if key.startswith("split")})
-                scores = self._scores(results)[-len(batch) :]
+                scores = self._scores(results)
             except ValueError as raised:
                 # All fits of this batch failed, which ends other searches; what it tells is told.
                 if self.error_score == "raise" or "fits failed" not in str(raised):
@@ -217,21 +218,30 @@ class GSSBOSearchCV(model_selection._search.BaseSearchCV):  # type: ignore[misc]
             size = min(self._batch_size(n_splits), left)
         if n_splits == 0 and error is not None:
             raise error
-        if self._lost:
-            # Batches lost after the last that was not: this dict is the `cv_results_` to be.
-            results.update(self._format_results(*self._formatted))
+        if results:
+            results.update(self._all_results())  # this dict is the `cv_results_` to be
 
     def _format_results(self, candidates: Any, n_splits: int, fits: Any, more_results: Any = None) -> Any:
-        """Make `cv_results_` of all fits so far; scikit-learn calls it after each batch, and leaves out those lost."""
-        self._formatted = (candidates, n_splits, fits, more_results)
+        """Make results of the newest batch; scikit-learn calls it after each, with all so far but those lost."""
+        first, self._n_seen = self._n_seen, len(candidates)
+        self._fitted = (candidates, n_splits, fits, more_results)
+        return self._results(candidates[first:], n_splits, fits[first * n_splits :])
+
+    def _all_results(self) -> dict[str, Any]:
+        """Make `cv_results_`: once, as its time grows with the number of candidates."""
+        candidates, n_splits, fits, more_results = self._fitted
         candidates, fits = list(candidates), list(fits)
         for place, candidate in self._lost.items():
             candidates.insert(place, candidate)
             fits[place * n_splits : place * n_splits] = [_failed(fits[0], self.error_score)] * n_splits
+        return self._results(candidates, n_splits, fits, more_results)
+
+    def _results(self, candidates: Any, n_splits: int, fits: Any, more_results: Any = None) -> dict[str, Any]:
         with warnings.catch_warnings():
             # It would come with each batch, and list all scores each time; `fit` says it once.
             warnings.filterwarnings("ignore", f"{NOT_FINITE} .* are non-finite", UserWarning)
-            return super()._format_results(candidates, n_splits, fits, more_results)
+            results: dict[str, Any] = super()._format_results(candidates, n_splits, fits, more_results)
+        return results
 
     def _check_refit_for_multimetric(self, scores: Collection[str]) -> None:
         """Refuse what names no metric to optimise, where scikit-learn's searches need none; it calls this first."""
@@ -249,7 +259,7 @@ class GSSBOSearchCV(model_selection._search.BaseSearchCV):  # type: ignore[misc]
         return -(-n_jobs // max(n_splits, 1))
 
     def _scores(self, results: dict[str, Any]) -> FloatArray:
-        """Mean scores of the metric to optimise, of all candidates so far."""
+        """Mean scores of the metric to optimise, of the candidates in these results."""
         names = [key.removeprefix("mean_test_") for key in results if key.startswith("mean_test_")]
         if names == ["score"]:
             name = "score"

@@ -9,6 +9,7 @@ import pytest
 
 from gssbo.exceptions import MissingDependencyError
 from gssbo.plot import plot_run
+from gssbo.plot.canvas import MOST_POINTS
 
 pytest.importorskip("matplotlib")
 
@@ -62,6 +63,25 @@ def test_time_panel_shows_both_clocks_and_the_switch() -> None:
     np.testing.assert_array_equal(line(right, "objective")[:, 1], 2 * SECONDS)
     assert line(right, "retention began (4 held)")[:, 0].tolist() == [4, 4]
     assert "seconds" in right.get_ylabel()
+
+
+def test_of_a_long_run_a_part_is_drawn_and_all_that_improves() -> None:
+    n = 4 * MOST_POINTS
+    y = np.random.default_rng(0).normal(size=n)
+    y[1_000:2_000], y[5_001] = np.nan, -9.0
+    seconds = np.linspace(0.0, 1.0, n)
+    for optimum in (None, -10.0):
+        figure = plot_run(y, seconds, objective_seconds=2.0 * seconds, optimum=optimum, random_search_step=1.0)
+        sizes = [len(each.get_offsets()) for axes in figure.axes for each in axes.collections]
+        sizes += [len(each.get_xdata()) for axes in figure.axes for each in axes.lines]
+        assert len(sizes) >= 4 and max(sizes) <= MOST_POINTS + 20
+    steps = figure.axes[1].lines[0].get_xydata()
+    drawn = steps[np.searchsorted(steps[:, 0], np.arange(1, n + 1), side="right") - 1, 1]
+    np.testing.assert_array_equal(drawn, np.fmin.accumulate(y) + 10.0)
+    left = plot_run(y, seconds).axes[0]
+    shown = left.collections[0]
+    assert shown.get_label() == f"observed ({len(shown.get_offsets()):,} of 20,000 drawn)"
+    assert [5_002.0, -9.0] in shown.get_offsets().tolist()
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from gssbo._typing import ArrayLike, FloatArray
+from gssbo._typing import ArrayLike, FloatArray, IndexArray
 from gssbo._validation import check_flag, check_integer, check_real, check_vector
-from gssbo.plot.canvas import BLUE, GREY, ORANGE, new_figure, regrets, tidy
+from gssbo.plot.canvas import BLUE, GREY, ORANGE, new_figure, regrets, thinned, tidy
 
 __all__ = ["plot_run"]
 
@@ -105,10 +105,11 @@ def plot_run(
 
 
 def _observed(axes: Any, y: FloatArray, maximize: bool, optimum: float | None, n_init: int, name: str) -> None:
-    count = np.arange(1, y.size + 1)
     best = (np.fmax if maximize else np.fmin).accumulate(y)
-    axes.scatter(count, y, label="observed", **OBSERVED)
-    axes.step(count, best, where="post", color=BLUE, linewidth=1.8, label="best observed so far")
+    at = _drawn(best)
+    label = "observed" if at.size == y.size else f"observed ({at.size:,} of {y.size:,} drawn)"
+    axes.scatter(at + 1, y[at], label=label, **OBSERVED)
+    axes.step(at + 1, best[at], where="post", color=BLUE, linewidth=1.8, label="best observed so far")
     _mark_failures(axes, y)
     if optimum is not None:
         axes.axhline(
@@ -125,17 +126,17 @@ def _observed(axes: Any, y: FloatArray, maximize: bool, optimum: float | None, n
 
 def _cumulative_regret(axes: Any, regret: FloatArray, n_init: int, random_step: float | None) -> None:
     after = regret[n_init:]
-    count = np.arange(n_init, n_init + after.size + 1)
-    axes.plot(
-        count[: after.size + 1],
-        np.concatenate([[0.0], np.nancumsum(after)]),
-        color=BLUE,
-        linewidth=1.8,
-        label="run",
-    )
+    at = thinned(after.size + 1)
+    axes.plot(n_init + at, np.concatenate([[0.0], np.nancumsum(after)])[at], color=BLUE, linewidth=1.8, label="run")
     if random_step is not None and after.size:
-        line = random_step * np.arange(after.size + 1)
-        axes.plot(count, line, color=GREY, linestyle="--", linewidth=1.2, label="uniform random search, expected")
+        axes.plot(
+            n_init + at,
+            random_step * at,
+            color=GREY,
+            linestyle="--",
+            linewidth=1.2,
+            label="uniform random search, expected",
+        )
         _legend(axes, "upper left")
     _mark_design(axes, n_init, regret.size)
     axes.set(title="Regret, in units of the objective", ylabel="cumulative,\nafter the initial design")
@@ -144,8 +145,8 @@ def _cumulative_regret(axes: Any, regret: FloatArray, n_init: int, random_step: 
 
 def _simple_regret(axes: Any, regret: FloatArray, n_init: int) -> None:
     best = np.fmin.accumulate(regret)
-    count = np.arange(1, best.size + 1)
-    axes.step(count, best, where="post", color=BLUE, linewidth=1.8)
+    at = _drawn(best)
+    axes.step(at + 1, best[at], where="post", color=BLUE, linewidth=1.8)
     _mark_failures(axes, regret)
     if (best[~np.isnan(best)] > 0.0).all():
         axes.set_yscale("log")
@@ -154,15 +155,21 @@ def _simple_regret(axes: Any, regret: FloatArray, n_init: int) -> None:
 
 
 def _time(axes: Any, own: FloatArray, theirs: FloatArray | None, began_at: int | None) -> None:
-    count = np.arange(1, own.size + 1)
-    axes.plot(count, own, color=BLUE, linewidth=1.8, label="optimizer")
+    at = thinned(own.size)
+    axes.plot(at + 1, own[at], color=BLUE, linewidth=1.8, label="optimizer")
     if theirs is not None:
-        axes.plot(count, theirs, color=ORANGE, linewidth=1.4, label="objective")
+        axes.plot(at + 1, theirs[at], color=ORANGE, linewidth=1.4, label="objective")
     if began_at is not None:
         axes.axvline(began_at, color=GREY, linestyle=":", linewidth=1.2, label=f"retention began ({began_at} held)")
     axes.set(title="Time", xlabel="evaluations, initial design included", ylabel="cumulative seconds")
     axes.set_ylim(bottom=0.0)
     _legend(axes, "upper left")
+
+
+def _drawn(best: FloatArray) -> IndexArray:
+    """Indices of the evaluations that are drawn, with all at which the best so far (n,) improves: its line is exact."""
+    improves = np.flatnonzero((best[1:] != best[:-1]) & ~np.isnan(best[1:])) + 1
+    return thinned(best.size, improves)
 
 
 def _legend(axes: Any, place: str) -> None:
@@ -173,6 +180,7 @@ def _legend(axes: Any, place: str) -> None:
 
 def _mark_failures(axes: Any, y: FloatArray) -> None:
     failed = np.flatnonzero(np.isnan(y)) + 1
+    failed = failed[thinned(failed.size)]
     if failed.size:
         low = np.full(failed.size, 0.02)
         axes.plot(failed, low, "|", color=ORANGE, transform=axes.get_xaxis_transform(), label="failed")

@@ -1,5 +1,8 @@
 """The books of a run: what is known in them, and the best that is feasible, against looking at everything."""
 
+import pickle
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy.optimize import LinearConstraint
@@ -43,6 +46,33 @@ def test_what_is_new_or_a_retry_is_no_reason_to_look_through_the_history(monkeyp
     np.testing.assert_array_equal(books.known(rows, np.arange(50.0)), np.arange(50) < 40)
     assert looked == []
     assert not books.known(rows[3:4], np.array([7.0]))[0] and looked == [40, 1]
+
+
+def test_what_is_no_evaluation_of_the_run_is_counted_wherever_it_comes():
+    rng, books = np.random.default_rng(0), Books(Space([range(4), range(4)]), 1.0)
+    flags = []
+    for n, prior in ((3, True), (1, False), (70, True), (1, True), (40, False), (200, True)):
+        rows, y = table(rng, books.space, n)
+        books.change(Entry("tell", rows, (None,) * n, y, prior=prior))()
+        flags += [prior] * n
+        twin = pickle.loads(pickle.dumps(books))
+        for each in (books, twin):
+            assert each.n_prior == sum(flags)
+            assert all(each.n_evaluated(first) == flags[first:].count(False) for first in range(len(flags) + 1))
+
+
+def test_prior_observations_in_turn_with_others_cost_no_more_than_themselves():
+    books = Books(Space([(0.0, 1.0)]), 1.0)
+    rows, _ = books.space.read("x", [[0.5]])
+    changes = [Entry("tell", rows, (None,), np.ones(1), prior=prior) for prior in (True, False)]
+    for k in range(6_000):
+        books.change(changes[k % 2])()
+    tracemalloc.start()
+    try:
+        books.change(changes[0])()
+        assert tracemalloc.get_traced_memory()[1] < 8_000
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("least", [0.0, 1.5, 3.0])

@@ -40,19 +40,18 @@ class Books:
         self.space, self.sign = space, sign
         self.history = History(space.dim, space.empty())
         self.pending = Pending(space.dim)
-        self._prior: tuple[range, ...] = ()  # observations that are no evaluations of this run
         self._n_judged = 0  # observations, where there are constraints
         self._best_feasible: int | None = None  # of those
 
     @property
     def n_prior(self) -> int:
         """Observations that are no evaluations of this run."""
-        return sum(map(len, self._prior))
+        return int(np.count_nonzero(self.history.prior))
 
     def n_evaluated(self, first: int) -> int:
         """How many of the observations from number `first` on are evaluations of this run."""
-        prior = sum(len(range(max(first, each.start), each.stop)) for each in self._prior)
-        return len(self.history) - first - prior
+        prior = self.history.prior[first:]
+        return len(prior) - int(np.count_nonzero(prior))
 
     def known(self, rows: Rows, y: FloatArray) -> NDArray[np.bool_]:
         """Which rows (n) were told with these very values (n,).
@@ -113,15 +112,14 @@ class Books:
 
     def change(self, entry: Entry) -> Callable[[], None]:
         """What carries an entry out; doing it once more, after half of it or all, changes nothing."""
-        first, n_asked, prior = len(self.history), self.pending.n_asked, self._prior
+        first, n_asked = len(self.history), self.pending.n_asked
         n_queued, clock = len(self.pending.queue), self.pending.clock
 
         def tell() -> None:
             assert entry.rows is not None and entry.y is not None
             if len(self.history) == first:
                 units = self.space.to_unit(entry.rows)
-                self.history.append(entry.rows, units, self.sign * entry.y, entry.noise_std)
-            self._prior = _joined(prior, range(first, first + len(entry.y))) if entry.prior else prior
+                self.history.append(entry.rows, units, self.sign * entry.y, entry.noise_std, prior=entry.prior)
             for k, number in enumerate(entry.ids):
                 if number is not None:
                     self.pending.skip_to(number + 1)  # what asked for it is lost
@@ -149,13 +147,6 @@ class Books:
                 self.pending.forget(number)
 
         return {"tell": tell, "enqueue": enqueue, "announce": announce, "forget": forget}[entry.kind]
-
-
-def _joined(ranges: tuple[range, ...], more: range) -> tuple[range, ...]:
-    """Ascending ranges and one more behind them, which may go on where the last one ends."""
-    if ranges and ranges[-1].stop == more.start:
-        return (*ranges[:-1], range(ranges[-1].start, more.stop))
-    return (*ranges, more)
 
 
 def _same(y: FloatArray, others: FloatArray) -> NDArray[np.bool_]:

@@ -38,6 +38,7 @@ class History:
         self._X = np.empty((0, dim)) if rows is None else rows
         self._unit = np.empty((0, dim))
         self._y = np.empty(0)
+        self._prior = np.empty(0, dtype=bool)
         self._noise_std: FloatArray | None = None
         self._best = -1
         self.n_failed = 0
@@ -50,7 +51,7 @@ class History:
     def __getstate__(self) -> dict[str, Any]:
         # Neither spare capacity nor what the table says anyway need be carried about.
         state = {**vars(self), "_newest": {}, "_n_seen": 0, "_X": self.X, "_unit": self.unit, "_y": self.y}
-        return {**state, "_noise_std": self.noise_std}
+        return {**state, "_prior": self.prior, "_noise_std": self.noise_std}
 
     @property
     def X(self) -> NDArray[Any]:
@@ -73,17 +74,31 @@ class History:
         return None if self._noise_std is None else self._noise_std[: self._n]
 
     @property
+    def prior(self) -> NDArray[np.bool_]:
+        """Mask (n,) of the observations that are no evaluations of this run, a view."""
+        return self._prior[: self._n]
+
+    @property
     def best(self) -> int:
         """Index of the largest response, the first of equals; -1 when there is none."""
         return self._best
 
-    def append(self, X: NDArray[Any], unit: FloatArray, y: FloatArray, noise_std: FloatArray | None = None) -> None:
+    def append(
+        self,
+        X: NDArray[Any],
+        unit: FloatArray,
+        y: FloatArray,
+        noise_std: FloatArray | None = None,
+        *,
+        prior: bool = False,
+    ) -> None:
         """Add m observations: rows X (m), unit (m, D), y (m,), known standard deviations of their noise (m,)."""
         n = self._n + len(y)
         if n > len(self._y):
             capacity = max(n, 2 * len(self._y), 64)
             self._X = _grown(self._X, self._n, capacity)
             self._unit = _grown(self._unit, self._n, capacity)
+            self._prior = _grown(self._prior, self._n, capacity)
             self._y = _grown(self._y, self._n, capacity)
         if noise_std is not None and noise_std.any() and self._noise_std is None:
             self._noise_std = np.zeros(len(self._y))
@@ -94,6 +109,7 @@ class History:
         self._X[self._n : n] = X
         self._unit[self._n : n] = unit
         self._y[self._n : n] = y
+        self._prior[self._n : n] = prior
         failed = np.isnan(y)
         best, n_failed = self._best, self.n_failed + int(failed.sum())
         if not failed.all():

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from gssbo import reference as ref
+from gssbo._core import _linalg
 from gssbo.kernels import KERNELS, Kernel
 from gssbo.precision import PrecisionCache, Workspace, precision_matrix
 
@@ -296,6 +297,28 @@ def test_empties_and_fills_again():
     cache.append(np.array([0.4]))
     assert cache.P[0, 0] == pytest.approx(1.0 / 1.0001, rel=1e-14)
     assert cache.Q[0, 0] == pytest.approx(1.0 / 1.0001**2, rel=1e-14)
+
+
+@pytest.mark.parametrize("n", [0, 1, 40])
+def test_a_copy_has_no_spare_room_and_goes_on_to_the_bit(n):
+    X = np.random.default_rng(0).random((60, 2))
+    cache = PrecisionCache(Kernel("matern52", np.array([0.5, 0.4]), 1.0), NOISE, X[:n])
+    for x in X[n : n + 20]:
+        cache.append(x)
+    for _ in range(10):
+        cache.remove(0)
+    room = _linalg.padded(len(cache))
+    assert len(cache.buffers[0]) > room
+    twins = [copy.deepcopy(cache), pickle.loads(pickle.dumps(cache))]
+    assert all(buffer.shape == (room, room) for twin in twins for buffer in twin.buffers)
+    for each in (cache, *twins):
+        each.append(np.array([0.3, 0.3]))
+        each.swap(2, np.array([0.6, 0.1]))
+        each.remove(1)
+        for x in np.random.default_rng(1).random((30, 2)):
+            each.append(x)
+    for twin in twins:
+        assert (twin.P.tobytes(), twin.Q.tobytes(), twin.drift) == (cache.P.tobytes(), cache.Q.tobytes(), cache.drift)
 
 
 def test_matches_only_its_own_hyperparameters():

@@ -149,6 +149,13 @@ class PrecisionCache:
     def __len__(self) -> int:
         return self._n
 
+    def __getstate__(self) -> dict[str, Any]:
+        # Spare capacity, up to half as much again each way, need not be carried about.
+        m = min(_linalg.padded(self._n), len(self._P))
+        X = np.zeros((m, self._X.shape[1]))
+        X[: self._n] = self.X
+        return {**vars(self), "_X": X} | {name: getattr(self, name)[:m, :m].copy() for name in ("_K", "_P", "_Q")}
+
     @property
     def X(self) -> FloatArray:
         """The pool (n, d), a view."""

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gssbo._text import brief
 from gssbo._validation import as_float, is_masked
 from gssbo.space.parameter import fresh
 
@@ -81,7 +82,7 @@ def _number(value: Any, worst: float) -> float:
                 return number
     except Exception:  # whatever a type of someone else's does when it is asked for a number
         pass
-    raise ValueError(f"fun must return one real number, or NaN or {worst} where it failed, got {value!r}")
+    raise ValueError(f"fun must return one real number, or NaN or {worst} where it failed, got {brief(value)}")
 
 
 def attach(error: BaseException, note: str, **attributes: Any) -> None:

@@ -19,6 +19,7 @@ from scipy.optimize import OptimizeResult
 from gssbo import _stops
 from gssbo._objective import Objective, Reply, attach
 from gssbo._stops import INFEASIBLE, MESSAGES, NO_VALUE, Stops
+from gssbo._text import brief
 from gssbo._workers import Workers, make_workers
 from gssbo.exceptions import SpaceExhausted
 from gssbo.optimizer import Optimizer
@@ -74,7 +75,7 @@ def run(
     """
     stops = Stops(n_evals=n_evals, timeout=timeout, target=target, patience=patience)
     if not callable(fun):
-        raise ValueError(f"fun must be callable, got {fun!r}")
+        raise ValueError(f"fun must be callable, got {brief(fun)}")
     caught: tuple[Any, ...] = catch if isinstance(catch, tuple) else (catch,)
     if not all(isinstance(kind, type) and issubclass(kind, Exception) for kind in caught):
         raise ValueError(f"catch must be an exception class or a tuple of them, got {catch!r}")
@@ -275,10 +276,10 @@ def _notifier(callback: Callable[..., Any] | None) -> Callable[[OptimizeResult],
         except StopIteration as stop:
             return str(stop) or MESSAGES[_stops.CALLBACK]
         if inspect.isawaitable(answer) or inspect.isgenerator(answer) or inspect.isasyncgen(answer):
-            raise ValueError(f"callback must return whether to stop, or None, got {answer!r}, which nobody runs")
+            raise ValueError(f"callback must return whether to stop, or None, got {brief(answer)}, which nobody runs")
         try:
             return MESSAGES[_stops.CALLBACK] if answer else ""
         except Exception as error:
-            raise ValueError(f"callback must return whether to stop, or None, got {answer!r}") from error
+            raise ValueError(f"callback must return whether to stop, or None, got {brief(answer)}") from error
 
     return notify

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from gssbo._text import brief
 from gssbo._typing import FloatArray, IndexArray
 
 __all__ = [
@@ -43,9 +44,9 @@ def check_array(name: str, value: Any) -> FloatArray:
         elif array.dtype.kind in "fiub":
             found = np.array(array, dtype=np.float64, order="C")
     except (TypeError, ValueError, OverflowError, RuntimeError) as error:  # the last of a tensor with a gradient
-        raise ValueError(f"{name} must be an array of real numbers, got {_short(value)}: {error}") from error
+        raise ValueError(f"{name} must be an array of real numbers, got {brief(value)}: {error}") from error
     if found is None:
-        raise ValueError(f"{name} must be an array of real numbers, got {_short(value)} of dtype {array.dtype}")
+        raise ValueError(f"{name} must be an array of real numbers, got {brief(value)} of dtype {array.dtype}")
     if found.ndim > 1 and isinstance(value, list | tuple) and np.isnan(found).any() and _holds_masked(value):
         raise _masked(name, value)  # which NumPy makes NaN of
     return found
@@ -63,7 +64,7 @@ def _holds_masked(value: Any) -> bool:
 
 
 def _masked(name: str, value: Any) -> ValueError:
-    return ValueError(f"{name} must have no masked entries, got {_short(value)}")
+    return ValueError(f"{name} must have no masked entries, got {brief(value)}")
 
 
 def is_masked(value: Any) -> bool:
@@ -89,11 +90,6 @@ def as_float(value: Any) -> float:
     if text or kind in ("c", "m", "M", "U", "S") or is_masked(value):
         raise TypeError(f"it must be a real number, not {type(value).__name__}")
     return float(value)
-
-
-def _short(value: Any) -> str:
-    text = " ".join(line.strip() for line in repr(value).splitlines())
-    return text if len(text) <= 80 else text[:77] + "..."
 
 
 def check_matrix(name: str, value: Any, *, columns: int | None = None) -> FloatArray:
@@ -147,11 +143,11 @@ def check_real(
     """Return a finite float within the limits; booleans and text are refused."""
     check_unmasked(name, value)
     if isinstance(value, bool | np.bool_):
-        raise ValueError(f"{name} must be a real number, got {_short(value)}")
+        raise ValueError(f"{name} must be a real number, got {brief(value)}")
     try:
         number = as_float(value)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"{name} must be a real number, got {_short(value)}") from error
+        raise ValueError(f"{name} must be a real number, got {brief(value)}") from error
     if not np.isfinite(number):
         raise ValueError(f"{name} must be finite, got {number}")
     if above is not None and not number > above:
@@ -162,11 +158,11 @@ def check_real(
 def check_integer(name: str, value: Any, *, at_least: int | None = None, at_most: int | None = None) -> int:
     """Return an int within the limits; booleans and fractional numbers are refused."""
     if isinstance(value, bool | np.bool_):
-        raise ValueError(f"{name} must be an integer, got {value!r}")
+        raise ValueError(f"{name} must be an integer, got {brief(value)}")
     try:
         number = operator.index(value)
     except TypeError as error:
-        raise ValueError(f"{name} must be an integer, got {_short(value)}") from error
+        raise ValueError(f"{name} must be an integer, got {brief(value)}") from error
     return _within(name, number, at_least, at_most)
 
 
@@ -181,7 +177,7 @@ def _within(name: str, number: Number, at_least: float | None, at_most: float | 
 def check_flag(name: str, value: Any) -> bool:
     """Return a bool; anything but True and False is refused."""
     if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{name} must be True or False, got {_short(value)}")
+        raise ValueError(f"{name} must be True or False, got {brief(value)}")
     return bool(value)
 
 
@@ -191,7 +187,7 @@ def check_choice(name: str, value: Any, choices: Iterable[Value]) -> Value:
     for option in options:
         if isinstance(value, str) and value == option:
             return option
-    raise ValueError(f"{name} must be one of {', '.join(map(repr, options))}, got {_short(value)}")
+    raise ValueError(f"{name} must be one of {', '.join(map(repr, options))}, got {brief(value)}")
 
 
 def check_interval(name: str, value: Any, *, above: float = -np.inf) -> tuple[float, float]:
@@ -210,11 +206,11 @@ def check_indices(name: str, value: Any, *, below: int) -> IndexArray:
     if array.size == 0:
         return np.empty(0, dtype=np.intp)
     if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise ValueError(f"{name} must be a 1-D array of integers, got {_short(value)}")
+        raise ValueError(f"{name} must be a 1-D array of integers, got {brief(value)}")
     if array.min() < 0 or array.max() >= below:
-        raise ValueError(f"{name} must lie in [0, {below}), got {_short(array.tolist())}")
+        raise ValueError(f"{name} must lie in [0, {below}), got {brief(array.tolist())}")
     if np.unique(array).size != array.size:
-        raise ValueError(f"{name} must be distinct, got {_short(array.tolist())}")
+        raise ValueError(f"{name} must be distinct, got {brief(array.tolist())}")
     return np.ascontiguousarray(array, dtype=np.intp)
 
 
@@ -225,7 +221,7 @@ def as_generator(name: str, rng: Any) -> np.random.Generator:
             raise TypeError("a seed is no text")
         return np.random.default_rng(rng)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} must be None, a seed >= 0 or a numpy Generator, got {_short(rng)}") from error
+        raise ValueError(f"{name} must be None, a seed >= 0 or a numpy Generator, got {brief(rng)}") from error
 
 
 def spawn_generators(name: str, rng: Any, count: int) -> list[np.random.Generator]:
@@ -235,5 +231,5 @@ def spawn_generators(name: str, rng: Any, count: int) -> list[np.random.Generato
         return generator.spawn(count)
     except TypeError as error:  # legacy seeding keeps no seed sequence
         raise ValueError(
-            f"{name} must be None, a seed >= 0 or a numpy Generator that can spawn others, got {_short(rng)}"
+            f"{name} must be None, a seed >= 0 or a numpy Generator that can spawn others, got {brief(rng)}"
         ) from error

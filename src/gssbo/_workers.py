@@ -17,6 +17,7 @@ from gssbo._executor import ExecutorWorkers
 from gssbo._objective import Objective, Reply
 from gssbo._parallel import usable_processors
 from gssbo._processes import ProcessWorkers, check_picklable
+from gssbo._text import brief
 from gssbo._validation import check_integer
 
 __all__ = ["Here", "MapWorkers", "Workers", "make_workers"]
@@ -166,7 +167,7 @@ class MapWorkers:
         """Evaluate the batch."""
         replies = self._mapping(self._objective, [x for _, x in self._batch])
         if not isinstance(replies, Iterable):
-            raise ValueError(f"{MAP_LIKE}, got {replies!r} of {self._mapping!r}")
+            raise ValueError(f"{MAP_LIKE}, got {brief(replies)} of {self._mapping!r}")
         iterator = iter(replies)
         found: list[tuple[int, Reply]] = []
         rule = f"workers must give a value for each of {len(self._batch)} points"
@@ -176,7 +177,7 @@ class MapWorkers:
             except StopIteration:
                 raise ValueError(f"{rule}, got {k} of {self._mapping!r}") from None
             if not isinstance(reply, Reply):
-                raise ValueError(f"{MAP_LIKE}, got {reply!r} for one of {self._mapping!r}")
+                raise ValueError(f"{MAP_LIKE}, got {brief(reply)} for one of {self._mapping!r}")
             found.append((number, reply))
         if next(iterator, None) is not None:
             raise ValueError(f"{rule}, got more of {self._mapping!r}")

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gssbo._arithmetic import all_in_own_arithmetic
+from gssbo._text import brief
 from gssbo._validation import check_flag, check_integer, check_vector
 from gssbo.entry import Entry
 from gssbo.journal import Journal
@@ -317,7 +318,7 @@ class Ledger(Statement):
         if number not in self._pending:
             raise ValueError(f"x or id must be of a pending suggestion, got {x if id is None else id!r}")
         if x is not None and number not in numbers:
-            raise ValueError(f"x and id must be of the same suggestion, got {x!r} and {id!r}")
+            raise ValueError(f"x and id must be of the same suggestion, got {brief(x)} and {brief(id)}")
         return number
 
     # ---- its journal

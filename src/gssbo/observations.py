@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gssbo._text import brief
 from gssbo._typing import FloatArray
 from gssbo._validation import check_array, check_integer, check_noise_std, check_unmasked, check_vector
 from gssbo.books import Books
@@ -84,14 +85,14 @@ def _points_and_ids(x: Any, id: Any) -> tuple[Any, list[int] | None]:
         if len(set(numbers)) < len(numbers):
             raise ValueError(f"id must hold each number once, got {numbers}")
         if isinstance(x, Suggestion) and numbers != [x.id]:
-            raise ValueError(f"x and id must be of the same suggestion, got {x!r} and {id!r}")
+            raise ValueError(f"x and id must be of the same suggestion, got {brief(x)} and {brief(id)}")
         return (x.x if isinstance(x, Suggestion) else x), numbers
     if isinstance(x, Suggestion):
         return _points_and_ids(x.x, x.id)
     if isinstance(x, list | tuple) and any(isinstance(each, Suggestion) for each in x):
         for i, each in enumerate(x):
             if not isinstance(each, Suggestion):
-                raise ValueError(f"x must be of suggestions alone, or of points alone, got {each!r} as x[{i}]")
+                raise ValueError(f"x must be of suggestions alone, or of points alone, got {brief(each)} as x[{i}]")
         return _points_and_ids([each.x for each in x], [each.id for each in x])
     return x, None
 
@@ -147,7 +148,7 @@ def _responses(name: str, y: Any, n: int, single: bool, failed: Any, sign: float
     check_unmasked("failed", failed)
     flags = np.asarray(failed)
     if flags.dtype != np.bool_ or flags.shape not in ((), (n,)):
-        raise ValueError(f"failed must be True or False, or one of them a point ({n}), got {failed!r}")
+        raise ValueError(f"failed must be True or False, or one of them a point ({n}), got {brief(failed)}")
     if y is None and flags.all():
         return np.full(n, np.nan)
     if y is None:

@@ -292,5 +292,5 @@ def test_categories_without_a_hash_are_compared():
 
 def test_a_message_shows_some_of_many_values():
     space = Space({"c": [f"v{i}" for i in range(9_000)]})
-    with pytest.raises(ValueError, match=r"parameter 'c' .* whose values are 'v0', .*'v49' ... 9000 in all$"):
+    with pytest.raises(ValueError, match=r"parameter 'c' .* whose values are 'v0', .*... \(9,000\)$"):
         space.read("x", {"c": "w"})

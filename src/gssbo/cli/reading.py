@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from gssbo._text import listed
 from gssbo.cli.text import labels, named, written
 from gssbo.space import Space
-from gssbo.space.categorical import listing
 from gssbo.space.parameter import Misfit, Parameter
 
 __all__ = ["read_points", "read_values"]
@@ -88,7 +88,7 @@ def read_values(
     try:
         parameter.store(found)
     except Misfit as misfit:
-        limits = listing(values, json.dumps) if values else parameter.limits
+        limits = f"values are {listed(values, json.dumps)}" if values else parameter.limits
         raise ValueError(
             f"{where(misfit.where)}{name} must {misfit.rule}, got {texts[misfit.where]!r}; its {limits}"
         ) from None

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.optimize import OptimizeResult
 
 from gssbo._optional import import_optional
+from gssbo._text import brief
 from gssbo._typing import FloatArray, IndexArray
 from gssbo._validation import check_real
 from gssbo.history import evenly
@@ -62,8 +63,8 @@ def check_kind(name: str, value: Any, right: bool, accepted: str) -> None:
     if not right:
         # The text of a result is a table of many lines.
         result = isinstance(value, OptimizeResult)
-        text = "a result; tell an Optimizer its x_iters and func_vals" if result else " ".join(repr(value).split())
-        raise ValueError(f"{name} must be {accepted}, got {text if len(text) <= 80 else text[:77] + '...'}")
+        text = "a result; tell an Optimizer its x_iters and func_vals" if result else brief(value)
+        raise ValueError(f"{name} must be {accepted}, got {text}")
 
 
 def tidy(axes: Any) -> None:

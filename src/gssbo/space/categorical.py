@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Real as RealNumber
@@ -12,12 +12,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from gssbo._text import brief, listed
 from gssbo._typing import FloatArray, IndexArray
 from gssbo.space.parameter import Column, Discrete, Misfit, builtin, fresh, set_all
 
-__all__ = ["Categorical", "listing"]
+__all__ = ["Categorical"]
 
-SHOWN = 50  # values, in messages
 
 
 @dataclass(frozen=True)
@@ -60,12 +60,12 @@ class Categorical(Discrete):
 
     def __post_init__(self) -> None:
         given: Any = self.values
-        listed = isinstance(given, Sequence | np.ndarray) and not isinstance(given, str | bytes)
-        if not listed or getattr(given, "shape", None) == ():
-            raise ValueError(f"values must be a list or tuple of values, got {given!r}")
+        several = isinstance(given, Sequence | np.ndarray) and not isinstance(given, str | bytes)
+        if not several or getattr(given, "shape", None) == ():
+            raise ValueError(f"values must be a list or tuple of values, got {brief(given)}")
         values = tuple(fresh(builtin(value)) for value in given)
         if not values:
-            raise ValueError(f"values must not be empty, got {given!r}")
+            raise ValueError(f"values must not be empty, got {brief(given)}")
         set_all(self, values=values, _numbers=_distinct(values))
 
     @property
@@ -81,7 +81,7 @@ class Categorical(Discrete):
     @property
     def limits(self) -> str:
         """What the values are, for messages."""
-        return listing(self.values)
+        return f"values are {listed(self.values)}"
 
     def store(self, values: Sequence[Any] | Column) -> Column:
         """Numbers (n,), from 0, of n categories; a ValueError says which is none."""
@@ -139,28 +139,16 @@ class Categorical(Discrete):
         return np.array([_float(value) if _is_real(value) else math.nan for value in self.values])[column]
 
 
-def listing(values: Sequence[Any], form: Callable[[Any], str] = repr) -> str:
-    """What values are, for messages: all of them, or the first of many.
-
-    Examples
-    --------
-    >>> listing(["u", "v"]), listing(range(1_000))[-18:]
-    ("values are 'u', 'v'", '49 ... 1000 in all')
-    """
-    more = f" ... {len(values)} in all" if len(values) > SHOWN else ""
-    return f"values are {', '.join(map(form, values[:SHOWN]))}{more}"
-
-
 def _distinct(values: tuple[Any, ...]) -> dict[Any, int]:
     """The numbers of the values that have a hash; a ValueError says which value is none, or there twice."""
     numbers: dict[Any, int] = {}
     others: list[Any] = []
     for i, value in enumerate(values):
         if not _same(value, value):
-            raise ValueError(f"values must be equal to themselves, got {value!r}")
+            raise ValueError(f"values must be equal to themselves, got {brief(value)}")
         hashed = _has_hash(value)
         if _number(numbers, value) is not None or any(_same(value, one) for one in (others if hashed else values[:i])):
-            raise ValueError(f"values must be distinct, got {value!r} twice")
+            raise ValueError(f"values must be distinct, got {brief(value)} twice")
         if hashed:
             numbers[value] = i
         else:

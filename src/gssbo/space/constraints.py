@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from scipy.optimize import LinearConstraint, NonlinearConstraint, linprog
 
 from gssbo._arithmetic import callers_arithmetic
+from gssbo._text import brief
 from gssbo._typing import FloatArray
 from gssbo._validation import check_array
 
@@ -75,7 +76,7 @@ class Constraints:
         elif isinstance(constraints, LinearConstraint | NonlinearConstraint):
             constraints = (constraints,)
         if isinstance(constraints, Mapping):
-            raise ValueError(f"constraints must be {NO_DICTS}, got {constraints!r}")
+            raise ValueError(f"constraints must be {NO_DICTS}, got {brief(constraints)}")
         if not isinstance(constraints, Iterable):
             raise ValueError(
                 "constraints must be a LinearConstraint or NonlinearConstraint, or a sequence of them, got "
@@ -89,9 +90,11 @@ class Constraints:
             elif isinstance(each, NonlinearConstraint):
                 self._tests.append(_Nonlinear(f"constraints[{i}]", each))
             elif isinstance(each, Mapping):
-                raise ValueError(f"constraints[{i}] must be {NO_DICTS}, got {each!r}")
+                raise ValueError(f"constraints[{i}] must be {NO_DICTS}, got {brief(each)}")
             else:
-                raise ValueError(f"constraints[{i}] must be a LinearConstraint or NonlinearConstraint, got {each!r}")
+                raise ValueError(
+                    f"constraints[{i}] must be a LinearConstraint or NonlinearConstraint, got {brief(each)}"
+                )
         self._n_parameters = len(is_number)
         self._free_first = sorted(self._tests, key=lambda test: isinstance(test, _Nonlinear))
 
@@ -263,7 +266,7 @@ class _Nonlinear:
                 np.broadcast_shapes(values.shape, self.lower.shape)
                 self._shape = values.shape
         except ValueError as error:
-            raise ValueError(f"{self._where} must return numbers that suit its bounds, got {value!r}") from error
+            raise ValueError(f"{self._where} must return numbers that suit its bounds, got {brief(value)}") from error
         return values
 
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gssbo._text import brief
 from gssbo._validation import check_matrix
 from gssbo.space.categorical import Categorical
 from gssbo.space.integer import Integer
@@ -43,7 +44,9 @@ def read_bounds(bounds: Any) -> Form:
     if isinstance(bounds, Mapping):
         return _from_mapping(bounds)
     if bounds is None or isinstance(bounds, int | float | str | bytes):
-        raise ValueError(f"bounds must have an entry a parameter, as a list, a dict or an array (d, 2), got {bounds!r}")
+        raise ValueError(
+            f"bounds must have an entry a parameter, as a list, a dict or an array (d, 2), got {brief(bounds)}"
+        )
     if isinstance(bounds, Iterator):
         bounds = list(bounds)
     if isinstance(bounds, np.ndarray) or not isinstance(bounds, Sequence):
@@ -72,7 +75,7 @@ def _from_table(bounds: Any) -> Form:
 
 def _from_mapping(bounds: Mapping[Any, Any]) -> Form:
     if not bounds:
-        raise ValueError(f"bounds must not be empty, got {bounds!r}")
+        raise ValueError(f"bounds must not be empty, got {brief(bounds)}")
     for name in bounds:
         if not isinstance(name, str):
             raise ValueError(f"bounds must have text as names, got {name!r}")
@@ -95,12 +98,12 @@ def _parameter(where: str, item: Any) -> Parameter:
         return Categorical((False, True))
     if isinstance(item, range):
         if len(item) == 0:
-            raise ValueError(f"{where} must not be empty, got {item!r}")
+            raise ValueError(f"{where} must not be empty, got {brief(item)}")
         return Integer(min(item[0], item[-1]), max(item[0], item[-1]), step=abs(item.step) if len(item) > 1 else 1)
     if not isinstance(item, list | tuple | np.ndarray) or (isinstance(item, np.ndarray) and item.ndim == 0):
         plain = builtin(item)
         fixed = f"; a list of one value, [{plain!r}], fixes it" if isinstance(plain, FIXED) else ""
-        raise ValueError(f"{where} must be {KINDS}, got {item!r}{fixed}")
+        raise ValueError(f"{where} must be {KINDS}, got {brief(item)}{fixed}")
     if isinstance(item, np.ndarray) and item.dtype.kind not in "mM":  # `tolist` makes numbers of some times
         values = item.tolist()
     else:
@@ -128,7 +131,8 @@ def _refuse_half_a_range(where: str, item: Any, values: list[Any]) -> None:
     countable = all(_is_number(value) or isinstance(value, NO_RANGE) for value in values)
     if isinstance(item, tuple) and values and countable and not two:
         raise ValueError(
-            f"{where} must be real numbers as a pair (low, high), or a list or Categorical for values, got {item!r}"
+            f"{where} must be real numbers as a pair (low, high), or a list or Categorical for values, got "
+            f"{brief(item)}"
         )
     texts = [value for value in values if isinstance(value, str)]
     if not texts or not any(map(_is_number, values)):
@@ -137,7 +141,7 @@ def _refuse_half_a_range(where: str, item: Any, values: list[Any]) -> None:
     if isinstance(item, tuple) or misspelt:
         raise ValueError(
             f"{where} must be a range of numbers, with {' or '.join(map(repr, PRIORS))} behind it at most or as "
-            f"Real(..., log=True), or a list of values, of which text and numbers are categories, got {item!r}"
+            f"Real(..., log=True), or a list of values, of which text and numbers are categories, got {brief(item)}"
         )
 
 

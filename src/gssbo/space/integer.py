@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from gssbo._text import brief
 from gssbo._typing import FloatArray, IndexArray
 from gssbo._validation import check_flag, check_integer
 from gssbo.space.parameter import LAST_DRAW, Column, Discrete, Misfit, builtin, number, refuse, set_all, whole_codes
@@ -60,7 +61,7 @@ class Integer(Discrete):
         if low > high:
             raise ValueError(f"Integer must have low <= high, got ({low}, {high})")
         if max(abs(low), abs(high), high - low) >= LARGEST:
-            raise ValueError(f"Integer must have bounds and a width below 2^63 - 1, got ({low}, {high})")
+            raise ValueError(f"Integer must have bounds and a width below 2^63 - 1, got {brief((low, high))}")
         if log and low < 1:
             raise ValueError(f"Integer must have low >= 1 with log=True, got ({low}, {high})")
         if log and step != 1:

@@ -26,6 +26,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from gssbo._text import brief
 from gssbo._typing import FloatArray, IndexArray
 from gssbo._validation import as_float, is_masked
 
@@ -52,7 +53,7 @@ class Misfit(ValueError):
     """A value that a parameter cannot take; `where` is its position in the column."""
 
     def __init__(self, where: int, value: Any, rule: str) -> None:
-        super().__init__(f"position {where} must {rule}, got {value!r}")
+        super().__init__(f"position {where} must {rule}, got {brief(value)}")
         self.where, self.value, self.rule = where, value, rule
 
 

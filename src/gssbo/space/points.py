@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gssbo._text import brief, listed
 from gssbo._validation import check_array, check_matrix
 
 __all__ = ["by_name", "read_array", "read_columns"]
@@ -100,16 +101,14 @@ def _is_column(item: Any) -> bool:
 def by_name(name: str, point: Mapping[Any, Any], d: int, names: tuple[str, ...] | None) -> list[Any]:
     """The values of a dict in the order of the parameters."""
     if names is None:
-        raise ValueError(f"{name} must be a list of {d} values, one a parameter (they have no names), got {point!r}")
+        raise ValueError(
+            f"{name} must be a list of {d} values, one a parameter (they have no names), got {brief(point)}"
+        )
     missing = [key for key in names if key not in point]
     if missing or len(point) > len(names):
         unknown = [key for key in point if key not in names]
-        found = [
-            f"{what}: {', '.join(map(repr, keys))}"
-            for what, keys in (("missing", missing), ("unknown", unknown))
-            if keys
-        ]
-        raise ValueError(f"{name} must have the keys {', '.join(map(repr, names))}; {'; '.join(found)}")
+        found = [f"{what}: {listed(keys)}" for what, keys in (("missing", missing), ("unknown", unknown)) if keys]
+        raise ValueError(f"{name} must have the keys {listed(names)}; {'; '.join(found)}")
     return [point[key] for key in names]
 
 

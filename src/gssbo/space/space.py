@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import LinearConstraint, NonlinearConstraint
 
+from gssbo._text import brief
 from gssbo._typing import FloatArray, IndexArray
 from gssbo._validation import check_matrix
 from gssbo.space.categorical import Categorical
@@ -346,7 +347,7 @@ class Space:
             except Misfit as misfit:
                 label = i if self.names is None else repr(self.names[i])
                 raise ValueError(
-                    f"{name} must {misfit.rule}, got {misfit.value!r} for parameter {label} of point {misfit.where}, "
-                    f"whose {kind.limits}"
+                    f"{name} must {misfit.rule}, got {brief(misfit.value)} for parameter {label} of point "
+                    f"{misfit.where}, whose {kind.limits}"
                 ) from None
         return self.rows(stored)

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from gssbo._text import brief
 from gssbo.space import Categorical, Integer, Parameter, Real, Space
 from gssbo.space.forms import PRIORS
 
@@ -63,8 +64,8 @@ class CandidateSpace:
     def __init__(self, given: Any) -> None:
         if not isinstance(given, Mapping) or not given:
             raise ValueError(
-                f"param_distributions must be a dict of at least one parameter, got {given!r}; for each of several "
-                "dicts make a search of its own"
+                f"param_distributions must be a dict of at least one parameter, got {brief(given)}; for each of "
+                "several dicts make a search of its own"
             )
         self.parameters: dict[str, Parameter] = {}
         self._values: dict[str, Callable[[Any], Any]] = {}
@@ -84,7 +85,9 @@ class CandidateSpace:
                     self.parameters[name] = Real(TAIL, 1.0 - TAIL)
                     self._values[name] = _Quantile(item)
             except ValueError as error:
-                raise ValueError(f"param_distributions[{name!r}] must be {KINDS}, got {item!r}: {error}") from error
+                raise ValueError(
+                    f"param_distributions[{name!r}] must be {KINDS}, got {brief(item)}: {error}"
+                ) from error
 
     def values(self, point: Mapping[str, Any]) -> dict[str, Any]:
         """The parameters to set for a point of the optimizer."""

@@ -1,5 +1,6 @@
 """The loop: limits, callbacks, progress, interruptions."""
 
+import errno
 import functools
 import io
 import math
@@ -168,6 +169,38 @@ def test_progress_goes_to_the_error_output(capsys):
     assert capsys.readouterr().err == ""
     with pytest.raises(ValueError, match="progress must be"):
         gssbo.minimize(bowl, BOX, n_evals=5, progress="bar", **FEW)
+
+
+class Window:
+    """What some programs with a window put in the place of stderr."""
+
+    def __init__(self):
+        self.text = ""
+
+    def write(self, text):
+        self.text += text
+
+
+class FullDisk(io.StringIO):
+    def write(self, text):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def closed():
+    stream = io.StringIO()
+    stream.close()
+    return stream
+
+
+@pytest.mark.parametrize("stream", [None, closed(), FullDisk(), Window()], ids=lambda stream: type(stream).__name__)
+def test_a_run_does_not_depend_on_who_watches_it(monkeypatch, stream):
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setattr("sys.stdout", stream)
+    result = gssbo.minimize(bowl, BOX, n_evals=5, progress=True, **FEW)
+    monkeypatch.undo()
+    assert result.nfev == 5
+    if isinstance(stream, Window):
+        assert "1/5" in stream.text and "5/5" in stream.text
 
 
 def test_plain_lines_do_not_flood():

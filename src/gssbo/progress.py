@@ -1,6 +1,7 @@
 """Progress of a run: a live display on a terminal, a line every few seconds elsewhere. All of it goes to stderr.
 
 A display is a context manager, entered before the run, that is called with the run's `Standing` after each evaluation.
+Where stderr is missing, as without a console on Windows, or fails, the run goes on unseen.
 """
 
 from __future__ import annotations
@@ -108,12 +109,20 @@ def _entered(progress: Any) -> Iterator[Show]:
 
 def make_display(title: str, n_evals: int) -> AbstractContextManager[Show]:
     """The display that suits where the output goes: live on a terminal, if rich is there, else lines of text."""
-    if sys.stdout.isatty() and sys.stderr.isatty():
+    if _is_terminal(sys.stdout) and _is_terminal(sys.stderr):
         try:
             return LiveProgress(title, n_evals)
         except MissingDependencyError:
             pass
     return PlainProgress(title, sys.stderr)
+
+
+def _is_terminal(stream: Any) -> bool:
+    """Whether a stream, or whatever stands for it in a window of someone else's, leads to a terminal."""
+    try:
+        return bool(stream.isatty())
+    except (AttributeError, ValueError):  # there is none, it only writes, or it is closed
+        return False
 
 
 def _nothing(standing: Standing) -> None:
@@ -129,7 +138,8 @@ class PlainProgress:
     Parameters
     ----------
     title : str
-    stream : text file
+    stream : text file, or None
+        That of a process without a console. Nothing more is written to one that fails.
     every : float
         Seconds between lines.
 
@@ -140,7 +150,7 @@ class PlainProgress:
     tune 1/10  best 3.5  ask 0.0 ms  initial design  elapsed 0:00  remaining -
     """
 
-    def __init__(self, title: str, stream: TextIO, every: float = EVERY_SECONDS) -> None:
+    def __init__(self, title: str, stream: TextIO | None, every: float = EVERY_SECONDS) -> None:
         self._title = title
         self._stream = stream
         self._every = every
@@ -168,8 +178,17 @@ class PlainProgress:
         since, before = self._first
         each = (now - since) / max(done - before, 1)
         left = "-" if before == done < total else clock(each * (total - done))
-        self._stream.write(f"{self._title} {done}/{total}  {standing}  elapsed {clock(elapsed)}  remaining {left}\n")
-        self._stream.flush()
+        self._write(f"{self._title} {done}/{total}  {standing}  elapsed {clock(elapsed)}  remaining {left}\n")
+
+    def _write(self, line: str) -> None:
+        if self._stream is None:
+            return
+        try:
+            self._stream.write(line)
+            if hasattr(self._stream, "flush"):
+                self._stream.flush()
+        except Exception:  # closed, its reader or its disk is gone: nothing that a run should end for
+            self._stream = None
 
 
 class LiveProgress:
@@ -215,8 +234,9 @@ class LiveProgress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._live.stop()
-        self._console.print()
+        with contextlib.suppress(OSError):  # the terminal may be gone
+            self._live.stop()
+            self._console.print()
 
     def __call__(self, standing: Standing) -> None:
         """Note how far the run is; the display refreshes itself."""

@@ -50,6 +50,12 @@ def test_a_wrong_space_is_refused(tmp_path, text, message):
         read_space(path)
 
 
+def test_a_space_as_editors_on_windows_write_it(tmp_path):
+    path = tmp_path / "space.toml"
+    path.write_bytes(b"\xef\xbb\xbf" + SPACE.replace("\n", "\r\n").encode())
+    assert list(read_space(path)) == ["lr", "n", "act"]
+
+
 def test_a_space_that_is_no_text_is_named(tmp_path):
     path = tmp_path / "space.toml"
     path.write_bytes(b"[x]\xff\n")

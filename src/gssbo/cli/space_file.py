@@ -48,8 +48,7 @@ def read_space(path: Path) -> dict[str, Parameter]:
     Integer(low=1, high=8, log=False, step=1)
     """
     try:
-        with path.open("rb") as file:
-            tables = tomllib.load(file)
+        tables = tomllib.loads(path.read_text(encoding="utf-8-sig"))  # some editors begin a file with a mark
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"the space must be a TOML file, got {path} ({error})") from None
     if not tables:

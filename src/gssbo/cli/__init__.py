@@ -15,7 +15,7 @@ from importlib.metadata import version
 
 from gssbo.cli import ask, export, info, listings, record, run, tell, tune
 from gssbo.cli.arguments import Interleaved, joined
-from gssbo.cli.errors import FAILED, INTERRUPTED, output_of_any_text
+from gssbo.cli.errors import FAILED, INTERRUPTED, output_of_any_text, somewhere_to_print
 
 __all__ = ["main"]
 
@@ -32,13 +32,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         module.add_commands(commands)
     options = parser.parse_args(joined(sys.argv[1:] if arguments is None else arguments))
     try:
-        with output_of_any_text():
+        with somewhere_to_print(), output_of_any_text():
             code: int = options.command(options)
             sys.stdout.flush()
         return code
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:
-        # Whoever read the output has gone (`| head`); what is still buffered must not raise again at exit.
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        # Whoever read the output has gone (`| head`), or its disk is full; what is buffered must not raise at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            sys.stderr.write(f"gssbo: error: the output could not be written ({error})\n")
         return FAILED

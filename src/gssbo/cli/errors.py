@@ -28,6 +28,7 @@ __all__ = [
     "note_unread",
     "output_may_be_lost",
     "output_of_any_text",
+    "somewhere_to_print",
 ]
 
 FAILED, WRONG, INTERRUPTED = 1, 2, 130  # exit codes, see `gssbo.cli`
@@ -90,6 +91,18 @@ def output_may_be_lost() -> Iterator[None]:
         sys.stdout.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@contextlib.contextmanager
+def somewhere_to_print() -> Iterator[None]:
+    """Print to nowhere where stdout or stderr is closed, as by `>&-`; no file of ours takes its place then."""
+    with contextlib.ExitStack() as stack:
+        for name in ("stdout", "stderr"):
+            if getattr(sys, name) is None:
+                nowhere = stack.enter_context(open(os.devnull, "w", encoding="utf-8"))
+                setattr(sys, name, nowhere)
+                stack.callback(setattr, sys, name, None)
+        yield
 
 
 @contextlib.contextmanager

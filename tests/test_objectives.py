@@ -16,8 +16,23 @@ from tests.runs import Counted, CustomError, assert_same_run, run
 pytestmark = pytest.mark.usefixtures("single_thread")
 
 
+class Tensor:
+    """One that NumPy cannot read: with a gradient, on a GPU, or of a type NumPy lacks."""
+
+    def __init__(self, value, error=RuntimeError):
+        self.values, self.error = np.asarray(value), error
+        self.shape = self.values.shape
+
+    def __array__(self, dtype=None, copy=None):
+        raise self.error("cannot be read by NumPy; detach it first")
+
+    def item(self):
+        return self.values.item()
+
+
 NO_NUMBERS = [
     *(None, "1.5", b"1.5", 1j, [1.0, 2.0], np.zeros(0), {}),
+    *(Tensor([1.0, 2.0]), Tensor(1j), Tensor("1.5")),
     *(
         np.array([item], object)
         for item in ("1.5", np.complex128(1.5), np.timedelta64(1, "ns"), np.datetime64(1, "ns"))
@@ -41,6 +56,8 @@ def test_maximizing_mirrors_minimizing_the_negative_bit_for_bit(options):
     [
         np.float64,
         np.array,
+        Tensor,
+        lambda y: Tensor([y], TypeError),
         lambda y: np.array([y]),
         lambda y: np.array([[y]]),
         lambda y: [y],
@@ -51,6 +68,18 @@ def test_numbers_in_any_wrapping_give_the_same_run(wrap):
     result = run(lambda x: wrap(bowl(x)))
     assert_same_run(result, run())
     assert type(result.fun) is float
+
+
+def test_a_number_that_is_told_may_be_a_tensor():
+    optimizer = gssbo.Optimizer([(0.0, 1.0)] * 2)
+    optimizer.tell([0.25, 0.5], Tensor(1.5))
+    optimizer.tell(np.array([[0.5, 0.5]]), Tensor([0.5]))
+    assert optimizer.y.tolist() == [1.5, 0.5]
+    with pytest.raises(
+        ValueError, match=r"^y must be an array of real numbers, got .*: cannot be read"
+    ):
+        optimizer.tell([0.25, 0.5], Tensor([1.0, 2.0]))
+    assert optimizer.n_told == 2
 
 
 def test_an_integer_objective():

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gssbo._text import brief
-from gssbo._validation import as_float, is_masked
+from gssbo._validation import as_array, as_float, is_masked
 from gssbo.space.parameter import fresh
 
 __all__ = ["Objective", "Reply", "attach"]
@@ -74,7 +74,7 @@ class Objective:
 def _number(value: Any, worst: float) -> float:
     """One number: finite, or NaN or `worst` for a failed evaluation; True is 1."""
     try:
-        array = np.asarray(value)
+        array = as_array(value)
         text = isinstance(value, bytearray | memoryview)  # which are arrays to NumPy
         if array.size == 1 and array.dtype.kind in "fiubO" and not text and not is_masked(value):
             number = as_float(array.reshape(()).item())

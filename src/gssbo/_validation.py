@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import operator
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gssbo._text import brief
 from gssbo._typing import FloatArray, IndexArray
 
 __all__ = [
+    "as_array",
     "as_float",
     "as_generator",
     "check_array",
@@ -38,7 +41,7 @@ def check_array(name: str, value: Any) -> FloatArray:
     check_unmasked(name, value)
     found: FloatArray | None = None
     try:
-        array = np.asarray(value)
+        array = as_array(value)
         if array.dtype == object:
             found = np.array([as_float(item) for item in array.flat], dtype=np.float64).reshape(array.shape)
         elif array.dtype.kind in "fiub":
@@ -70,6 +73,16 @@ def _masked(name: str, value: Any) -> ValueError:
 def is_masked(value: Any) -> bool:
     """Whether it is a masked number of NumPy's, or an array with masked entries; nullable ones of pandas are not."""
     return isinstance(value, np.ma.MaskedArray) and bool(np.ma.is_masked(value))
+
+
+def as_array(value: Any) -> NDArray[Any]:
+    """`numpy.asarray`, and one number of a tensor that refuses it: it has a gradient, or is on another device."""
+    try:
+        return np.asarray(value)
+    except (TypeError, RuntimeError):
+        with contextlib.suppress(Exception):
+            return np.full(value.shape, as_float(value.item()))
+        raise
 
 
 def as_float(value: Any) -> float:

@@ -281,6 +281,22 @@ class Hashless:
         return self.text
 
 
+class Vector:
+    """Of several numbers: whether two are equal has no answer."""
+
+    __hash__ = None
+
+    def __eq__(self, other):
+        raise RuntimeError("the truth value of several numbers is ambiguous")
+
+
+def test_what_cannot_be_compared_is_no_category():
+    with pytest.raises(ValueError, match=r"^values must be equal to themselves, got <.*Vector"):
+        Categorical(["a", Vector()])
+    with pytest.raises(ValueError, match=r"must be one of the values, got <.*Vector"):
+        Categorical(["a", "b"]).store([Vector()])
+
+
 def test_categories_without_a_hash_are_compared():
     values = [Hashless("u"), [1, 2], "v", {3}, frozenset({4})]
     categories = Categorical(values)

@@ -187,5 +187,5 @@ def _same(one: Any, other: Any) -> bool:
     """Whether two categories are equal, whatever their types do when compared."""
     try:
         return bool(one == other)
-    except Exception:
+    except Exception:  # of arrays, tensors and frames there are several
         return False

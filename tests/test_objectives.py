@@ -75,9 +75,7 @@ def test_a_number_that_is_told_may_be_a_tensor():
     optimizer.tell([0.25, 0.5], Tensor(1.5))
     optimizer.tell(np.array([[0.5, 0.5]]), Tensor([0.5]))
     assert optimizer.y.tolist() == [1.5, 0.5]
-    with pytest.raises(
-        ValueError, match=r"^y must be an array of real numbers, got .*: cannot be read"
-    ):
+    with pytest.raises(ValueError, match=r"^y must be an array of real numbers, got .*: cannot be read"):
         optimizer.tell([0.25, 0.5], Tensor([1.0, 2.0]))
     assert optimizer.n_told == 2
 

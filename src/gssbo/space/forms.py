@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gssbo._text import brief
-from gssbo._validation import check_matrix
+from gssbo._validation import check_matrix, check_unmasked
 from gssbo.space.categorical import Categorical
 from gssbo.space.integer import Integer
 from gssbo.space.parameter import Parameter, builtin
@@ -104,6 +104,7 @@ def _parameter(where: str, item: Any) -> Parameter:
         plain = builtin(item)
         fixed = f"; a list of one value, [{plain!r}], fixes it" if isinstance(plain, FIXED) else ""
         raise ValueError(f"{where} must be {KINDS}, got {brief(item)}{fixed}")
+    check_unmasked(where, item)
     if isinstance(item, np.ndarray) and item.dtype.kind not in "mM":  # `tolist` makes numbers of some times
         values = item.tolist()
     else:
@@ -117,8 +118,18 @@ def _parameter(where: str, item: Any) -> Parameter:
             return _real(where, values[0], values[1], log=PRIORS[values[2]])
     _refuse_half_a_range(where, item, values)
     if len(values) == 2 and any(map(_is_number, values)) and not any(isinstance(v, str | bytes | bool) for v in values):
-        return _real(where, *values)
+        return _pair(where, values)
     return _named(where, Categorical, values)
+
+
+def _pair(where: str, values: list[Any]) -> Real:
+    """A range of two values of which one at least is a number; where the other is none, it was meant otherwise."""
+    try:
+        return _real(where, *values)
+    except ValueError as error:
+        if all(map(_is_number, values)):
+            raise
+        raise ValueError(f"{error}; to choose between the two, write Categorical({brief(values)})") from None
 
 
 def _refuse_half_a_range(where: str, item: Any, values: list[Any]) -> None:

@@ -13,7 +13,7 @@ from scipy.optimize import LinearConstraint
 
 import gssbo
 from gssbo.exceptions import MissingDependencyError
-from gssbo.plot import plot_convergence, plot_importance, plot_retained, plot_slices, plot_times, plot_trust
+from gssbo.plot import plot_convergence, plot_importance, plot_retained, plot_run, plot_slices, plot_times, plot_trust
 
 SPACE = {
     "lr": gssbo.Real(1e-5, 1e-1, log=True),
@@ -335,3 +335,25 @@ def test_times_of_a_reopened_journal_are_those_of_the_run(tmp_path, n):
         assert text == f"  {before:.3g} s, {1e3 * before / n:.3g} ms an evaluation"
         again.ask()
         assert again.timings.total > before
+
+
+def texts(figure):
+    """Every text of a figure, as it is drawn."""
+    figure.savefig(io.BytesIO(), format="png", dpi=50)
+    return {text.get_text() for text in figure.findobj(lambda artist: hasattr(artist, "get_text"))}
+
+
+def test_dollars_that_enclose_no_formula_stand_for_themselves():
+    opt = gssbo.Optimizer({"$_$": (0.0, 1.0), "$\\beta$": ["$\\bad$", "5 $", "b"]}, n_init=4, rng=0, threads=1)
+    for _ in range(8):
+        x = opt.ask()
+        opt.tell(x, x["$_$"])
+    opt.ask()
+    for drawn in (plot_importance(opt), plot_slices(opt), plot_retained(opt)):
+        assert {"\\$_\\$", "$\\beta$"} <= texts(drawn)
+    assert {"\\$\\bad\\$", "5 \\$", "b"} <= texts(plot_slices(opt))
+    assert "\\$_\\$" in texts(plot_times({"$_$": opt}))
+    drawn = texts(plot_convergence({"$_$": opt}, value_name="$^$"))
+    assert {"\\$_\\$", "best \\$^\\$ so far"} <= drawn
+    drawn = texts(plot_run([1.0, 2.0], [0.1, 0.2], title="$_$.jsonl", value_name="$^$"))
+    assert {"\\$_\\$.jsonl", "\\$^\\$"} <= drawn

@@ -93,6 +93,18 @@ def test_an_equality_among_whole_numbers():
     assert (result.nfev, result.status, result.x) == (11, 3, [3, 7])
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_linear_equalities_of_any_coefficients(seed):
+    rng = np.random.default_rng(seed)
+    A = rng.uniform(0.1, 1.1, (1 + seed % 2, 4))
+    level = A @ rng.uniform(0.3, 0.7, 4)
+    result = minimize(
+        lambda x: float(x.sum()), [(0.0, 1.0)] * 4, n_evals=25, constraints=LinearConstraint(A, level, level), rng=seed
+    )
+    np.testing.assert_allclose(result.x_iters @ A.T, np.tile(level, (25, 1)), rtol=0, atol=1e-14)
+    assert len(np.unique(result.x_iters, axis=0)) == 25
+
+
 def test_a_space_without_a_feasible_point(hasty):
     opt = Optimizer([(0.0, 1.0)] * 2, constraints=NonlinearConstraint(lambda x: x.sum(), 1.0, 1.0), **settings())
     for told in (False, True):

@@ -56,6 +56,20 @@ def test_faces_that_are_known_save_questions():
     assert (np.abs(near - 0.5).max(axis=1) > 1e-3).mean() > 0.25
 
 
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_rounding_stops_no_step_along_equalities(k):
+    G = np.random.default_rng(k).uniform(0.1, 1.1, (k, 6))
+    level = G @ np.full(6, 0.5)
+
+    def meets(U):
+        return (np.abs(np.einsum("ij,kj->ik", U, G) - level) <= 1e-14).all(axis=1)
+
+    start, rng = np.full((1, 6), 0.5), np.random.default_rng(0)
+    near = steps(start[0], start, 300, Terrain(plain, meets, (G, level, level)), rng)
+    assert meets(near).all()
+    assert (np.abs(near - 0.5).max(axis=1) > 1e-6).mean() > 0.3  # half of the directions go along all of them
+
+
 @pytest.mark.parametrize(("dim", "centre", "radius"), [(2, 0.9, 1e-6), (12, 0.2, 1e-2)])
 def test_a_descent_ends_where_nothing_is_missed(dim, centre, radius):
     def miss(U):

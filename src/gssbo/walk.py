@@ -33,6 +33,7 @@ __all__ = ["Terrain", "descend", "steps", "walk"]
 STEPS = 40  # of a walk
 SHRINKS = 60  # places tried on a line
 LEAST = 1e-9  # of a side: shorter moves than this one are rounding
+ROUNDING = 1e-14  # of the sum of its terms: less is no slope of a face
 DECADES = 4.0  # of a line, between the longest and the shortest of the steps
 DESCENTS, ROUNDS, TRIALS = 8, 150, 16  # at the most: descents, and rounds of each; points tried in a round
 FIRST, SHORTEST = 0.3, 1e-7  # steps of a descent, in sides of the cube
@@ -141,7 +142,10 @@ def _moved(
     low, high = (reach * end for end in _chord(x, v, 0.0, 1.0))
     if faces is not None and len(faces[0]):
         G, lower, upper = faces
-        ends = _chord(np.einsum("ij,kj->ik", x, G), np.einsum("ij,kj->ik", v, G), lower, upper)
+        slopes = np.einsum("ij,kj->ik", v, G)
+        # Along an equality, what rounding leaves of a slope would end the line where it begins.
+        slopes[(lower == upper) & (np.abs(slopes) <= ROUNDING * np.einsum("ij,kj->ik", np.abs(v), np.abs(G)))] = 0.0
+        ends = _chord(np.einsum("ij,kj->ik", x, G), slopes, lower, upper)
         low, high = np.maximum(low, ends[0]), np.minimum(high, ends[1])
     length = np.abs(v).max(axis=1)
     moved = x.copy()

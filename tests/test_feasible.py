@@ -105,6 +105,27 @@ def test_linear_equalities_of_any_coefficients(seed):
     assert len(np.unique(result.x_iters, axis=0)) == 25
 
 
+@pytest.mark.parametrize("fixed", [(0.25, 0.25), [0.25], ["a word"]], ids=str)
+@pytest.mark.parametrize("width", [0.0, 1e-4])
+def test_a_fixed_parameter_is_no_concern_of_thin_regions(fixed, width):
+    def cost(x):
+        return (x[0] - 0.3) ** 2 + (x[2] - 0.3) ** 2
+
+    counts = [1.0, 0.0 if isinstance(fixed, list) else 2.0, 1.0]
+    level = 1.0 + counts[1] * 0.25
+    result = minimize(
+        cost,
+        [(0.0, 1.0), fixed, (0.0, 1.0)],
+        n_evals=30,
+        constraints=LinearConstraint([counts], level, level + width),
+        rng=0,
+    )
+    sums = np.array([x[0] + x[2] for x in result.x_iters])
+    assert ((sums >= 1.0 - 1e-14) & (sums <= 1.0 + width + 1e-14)).all()
+    assert len({x[0] for x in result.x_iters}) == 30
+    assert result.fun < 0.08 + 1e-6
+
+
 def test_a_space_without_a_feasible_point(hasty):
     opt = Optimizer([(0.0, 1.0)] * 2, constraints=NonlinearConstraint(lambda x: x.sum(), 1.0, 1.0), **settings())
     for told in (False, True):

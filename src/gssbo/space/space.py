@@ -247,14 +247,16 @@ class Space:
     def faces(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """G (k, D), l and u (k,): unit points meet the linear constraints where l <= G U <= u, but for rounding.
 
-        None, (0, D), in a space of other than plain reals.
+        None, (0, D), where other parameters than plain reals are free.
         """
-        if self._box is None:
+        free = [self._kinds[i] for i in self._free]
+        width = np.array([kind.high - kind.low for kind in free if isinstance(kind, Real) and not kind.log])
+        if not free or len(width) < len(free):
             return np.empty((0, self.dim)), np.empty(0), np.empty(0)
-        low, _, width = self._box
         A, lower, upper = self._constraints.faces()
-        rest = np.einsum("ij,j->i", A, low)
-        return A * width, lower - rest, upper - rest
+        corner = np.nan_to_num(self._numbers(self.from_unit(np.zeros((1, self.dim))))[0])  # words have coefficient 0
+        rest = np.einsum("ij,j->i", A, corner)
+        return np.ascontiguousarray(A[:, self._free]) * width, lower - rest, upper - rest
 
     @cached_property
     def thin(self) -> bool:

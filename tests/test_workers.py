@@ -11,6 +11,7 @@ import time
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -133,6 +134,12 @@ def test_a_pool_and_any_other_map():
 def test_what_is_no_worker_is_refused(options, message):
     with pytest.raises(ValueError, match=message):
         gssbo.minimize(objectives.bowl, BOX, n_evals=4, **FEW, **options)
+
+
+def test_a_process_that_may_start_no_others_is_told_so(monkeypatch):
+    monkeypatch.setattr("gssbo._workers.current_process", lambda: SimpleNamespace(daemon=True))
+    with pytest.raises(ValueError, match=r"^workers must be 1 or .* in a daemonic process, .* got 2"):
+        gssbo.minimize(pytest.fail, BOX, n_evals=4, **FEW, workers=2)
 
 
 def test_what_cannot_be_sent_is_named_before_any_evaluation():

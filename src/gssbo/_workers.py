@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
 from dataclasses import replace
+from multiprocessing import current_process
 from multiprocessing.pool import Pool, ThreadPool
 from typing import Any, Protocol
 
@@ -86,7 +87,14 @@ def make_workers(workers: Any, objective: Objective, batch_size: int | None = No
             f"got {batch_size!r} with workers={workers!r}"
         )
     count = usable_processors() if count == -1 else count
-    return Here(objective) if count == 1 else ProcessWorkers(objective, count)
+    if count == 1:
+        return Here(objective)
+    if current_process().daemon:
+        raise ValueError(
+            "workers must be 1 or an executor of threads in a daemonic process, as those of multiprocessing.Pool are, "
+            f"which may start no others, got {workers!r}"
+        )
+    return ProcessWorkers(objective, count)
 
 
 def _size(owner: Any, attribute: str) -> int:

@@ -134,6 +134,7 @@ def test_forms_of_a_parameter(item, expected):
         ([["a", "a"]], "distinct, got 'a' twice"),
         ([[]], "not be empty"),
         ([range(0)], "not be empty"),
+        ([range(10**30)], r"bounds and a width below 2\^63 - 1, got \(0, 9+\)$"),
         ([(0.5, 2, int)], "an integer, got 0.5"),
         ([("0", 1)], "a range of numbers, .* got .'0', 1.$"),
         ({"lr": ("1e-5", 0.1)}, "text and numbers are categories, got .'1e-5', 0.1.$"),

@@ -97,9 +97,10 @@ def _parameter(where: str, item: Any) -> Parameter:
     if item is bool:
         return Categorical((False, True))
     if isinstance(item, range):
-        if len(item) == 0:
+        if not item:
             raise ValueError(f"{where} must not be empty, got {brief(item)}")
-        return Integer(min(item[0], item[-1]), max(item[0], item[-1]), step=abs(item.step) if len(item) > 1 else 1)
+        low, high = sorted((item[0], item[-1]))  # its length may be more than `len` can say
+        return _named(where, Integer, low, high, step=abs(item.step) if low < high else 1)
     if not isinstance(item, list | tuple | np.ndarray) or (isinstance(item, np.ndarray) and item.ndim == 0):
         plain = builtin(item)
         fixed = f"; a list of one value, [{plain!r}], fixes it" if isinstance(plain, FIXED) else ""
@@ -156,9 +157,9 @@ def _refuse_half_a_range(where: str, item: Any, values: list[Any]) -> None:
         )
 
 
-def _named(where: str, kind: type[Integer] | type[Categorical], *values: Any) -> Parameter:
+def _named(where: str, kind: type[Integer] | type[Categorical], *values: Any, **options: Any) -> Parameter:
     try:
-        return kind(*values)
+        return kind(*values, **options)
     except ValueError as error:
         raise ValueError(f"{where} must be {KINDS}: {error}") from error
 

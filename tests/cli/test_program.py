@@ -142,6 +142,18 @@ def test_a_timeout_holds_whoever_has_the_output(last):
     assert time.monotonic() - begin < 15
 
 
+@pytest.mark.skipif(not hasattr(os, "waitid"), reason="whether a process is over cannot be seen")
+def test_whoever_has_the_output_is_named_once(monkeypatch, capfd):
+    monkeypatch.setattr("gssbo.cli.program.PATIENCE", 0.0)
+    program = Program("sh -c 'sleep 2.5 & echo 1' sh {x}", ["x"])
+    assert program({"x": 1}) == program({"x": 1}) == 1.0
+    note = capfd.readouterr().err
+    assert note.startswith("gssbo tune: note: a command is over, but what it started still holds its output")
+    assert note.count("note:") == 1
+    assert Program("sh -c 'sleep 1.5; echo 1' sh {x}", ["x"])({"x": 1}) == 1.0
+    assert capfd.readouterr().err == ""
+
+
 @pytest.mark.skipif(os.name != "posix", reason="process groups")
 def test_closing_waits_for_nobody_who_has_the_output():
     program = Program(HOLDS.format(last="sleep 60"), ["x"])

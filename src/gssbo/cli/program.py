@@ -18,6 +18,7 @@ import shlex
 import signal
 import string
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -36,6 +37,7 @@ VALUE_FILE = "value_file"
 SHELL = re.compile(r"(\d*[<>]|[|&;]).*|.*(?<!\\)[|&;]")  # unquoted words that a shell would not pass on
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 GRACE = 1.0  # seconds in which a command that is killed ends, and a wait notices that it was
+PATIENCE = 10.0  # seconds that a command may be over, and its output held, without a word about it
 TAIL = 300  # characters of the error output that a failure quotes
 NOT_STARTED = (126, 127)  # how a shell, env, nice and their like end where they cannot start a program
 
@@ -106,6 +108,7 @@ class Program:
         self._key = key
         self._timeout = math.inf if timeout is None else check_real("command-timeout", timeout, above=0.0)
         self._guard = Guard() if guard is None else guard
+        self._patience = PATIENCE
         self._running: set[subprocess.Popen[str]] = set()
         self._lock, self._closed = threading.Lock(), False  # several threads may call
 
@@ -178,6 +181,7 @@ class Program:
     def _output(self, process: subprocess.Popen[str]) -> tuple[str, str]:
         """What a command prints until it is over and nobody holds its output any more; or its time is."""
         end = time.monotonic() + self._timeout
+        over = math.inf
         while True:
             left = end - time.monotonic()
             try:
@@ -187,6 +191,19 @@ class Program:
                     raise ProgramFailed("it was killed") from None
                 if left <= GRACE:
                     raise ProgramFailed(f"it was killed after {self._timeout:g} s") from None
+                if over == math.inf and _is_over(process):
+                    over = time.monotonic()
+                if time.monotonic() - over > self._patience:
+                    self._say_who_is_waited_for()
+
+    def _say_who_is_waited_for(self) -> None:
+        with self._lock:
+            said, self._patience = self._patience == math.inf, math.inf  # once is enough
+        if not said:
+            sys.stderr.write(
+                "gssbo tune: note: a command is over, but what it started still holds its output, and is waited for; "
+                "send its output elsewhere (>/dev/null 2>&1), or set --command-timeout\n"
+            )
 
     def close(self) -> None:
         """Kill what is running, and start nothing more: those evaluations fail."""
@@ -297,6 +314,13 @@ def _number(value: float) -> float:
     if not math.isfinite(value):  # infinitely good, too: the next call would meet it again, and never get past it
         raise ProgramFailed(f"its value is not a finite number ({value})")
     return value
+
+
+def _is_over(process: subprocess.Popen[str]) -> bool:
+    """Whether a command is over, without taking note of it: its number is its own as long as nobody has."""
+    if not hasattr(os, "waitid"):
+        return False
+    return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 def _give_up(process: subprocess.Popen[str]) -> None:

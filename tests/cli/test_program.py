@@ -20,6 +20,13 @@ def test_the_value_is_the_last_number_printed():
     assert Program(python("print('[2.5]'[1:4])"), ["x"])({"x": 1}) == 2.5
 
 
+def test_backslashes_of_windows_stand_for_themselves(monkeypatch):
+    monkeypatch.setattr("gssbo.cli.program.ESCAPE", "")
+    program = Program(r"""C:\Python\python.exe .\train.py "C:\a b\c" 'd\e f' --x={x}""", ["x"])
+    words = ["".join(text + (name or "") for text, name in parts) for parts in program._words]
+    assert words == ["C:\\Python\\python.exe", ".\\train.py", "C:\\a b\\c", "d\\e f", "--x=x"]
+
+
 def test_values_reach_the_program_whole():
     code = "import sys, json; json.dump(sys.argv[1:], open(sys.argv[4], 'w')); print(len(sys.argv))"
     program = Program(f"{python(code)} {{name}} --flag={{flag}} {{{{x}}}} {{value_file}}", ["name", "flag"])

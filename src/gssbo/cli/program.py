@@ -35,6 +35,7 @@ __all__ = ["CannotStart", "Program", "ProgramFailed"]
 
 VALUE_FILE = "value_file"
 SHELL = re.compile(r"(\d*[<>]|[|&;]).*|.*(?<!\\)[|&;]")  # unquoted words that a shell would not pass on
+ESCAPE = "" if os.name == "nt" else "\\"
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 GRACE = 1.0  # seconds in which a command that is killed ends, and a wait notices that it was
 PATIENCE = 10.0  # seconds that a command may be over, and its output held, without a word about it
@@ -260,10 +261,13 @@ def _check_used(used: set[str], names: list[str]) -> None:
 
 
 def _split(command: str) -> list[tuple[str, str]]:
-    """Words of a command as `shlex.split` has them, and each as it is written: with its quotes."""
+    """Words of a command as `shlex.split` has them, and each as it is written: with its quotes.
+
+    On Windows, where paths have them, backslashes stand for themselves.
+    """
     source = io.StringIO(command)
     lexer = shlex.shlex(source, posix=True)
-    lexer.whitespace_split, lexer.commenters = True, ""
+    lexer.whitespace_split, lexer.commenters, lexer.escape = True, "", ESCAPE
     words, begin = [], 0
     for word in lexer:
         words.append((word, command[begin : source.tell()].strip()))

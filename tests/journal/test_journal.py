@@ -16,7 +16,7 @@ from gssbo.exceptions import JournalError, JournalWarning
 from gssbo.journal import Journal, journal, read_journal
 from gssbo.journal.header import describe_run, space_of
 from gssbo.journal.lines import read_line, write_line
-from gssbo.journal.plain import RowCodec
+from gssbo.journal.plain import RowCodec, plain_value
 from gssbo.recorded import continue_ledger
 from gssbo.space import Space
 from tests.journals import fresh, ten_rows
@@ -186,13 +186,23 @@ def test_categories_read_alike_in_another_process(tmp_path):
         return relu
 
     path = tmp_path / "run.jsonl"
-    values = [[function(), {8, 0}, frozenset({16, 0})], [function(), {0, 8}, frozenset({0, 16})]]
+    values = [
+        [function(), {8, 0}, frozenset({16, 0}), {"a": [{8, 0}], "b": ({8, 0},)}],
+        [function(), {0, 8}, frozenset({0, 16}), {"a": [{0, 8}], "b": ({0, 8},)}],
+    ]
     assert repr(values[0]) != repr(values[1])  # another address, another order
     for k, given in enumerate(values):
         with gssbo.Optimizer([gssbo.Categorical(given), (0.0, 1.0)], n_init=2, rng=0, journal=path) as opt:
             assert opt.n_told == k
             opt.tell([given[1], 0.5], 1.0)
     assert "0x" not in path.read_text()
+
+
+@pytest.mark.parametrize(
+    "value", [[1, "a", (1,), (), [], {}], {"a": [1, (2, 3)], "b": {}}, {1: None, 2.5: float("inf")}], ids=str
+)
+def test_categories_without_sets_read_as_in_python(value):
+    assert plain_value(value) == {"repr": repr(value)}
 
 
 def test_an_objective_may_go_elsewhere(tmp_path, monkeypatch):

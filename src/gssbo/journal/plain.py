@@ -59,9 +59,16 @@ def plain_value(value: Any) -> Any:
 
 
 def _repr(value: Any) -> str:
-    if type(value) in (set, frozenset) and value:
+    kind = type(value)
+    if kind is list:
+        return f"[{', '.join(map(_repr, value))}]"
+    if kind is tuple:
+        return f"({', '.join(map(_repr, value))}{',' if len(value) == 1 else ''})"
+    if kind is dict:
+        return f"{{{', '.join(f'{_repr(key)}: {_repr(each)}' for key, each in value.items())}}}"
+    if kind in (set, frozenset) and value:
         inside = f"{{{', '.join(sorted(map(_repr, value)))}}}"
-        return inside if type(value) is set else f"frozenset({inside})"
+        return inside if kind is set else f"frozenset({inside})"
     return ADDRESS.sub("", repr(value))
 
 

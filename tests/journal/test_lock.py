@@ -1,6 +1,7 @@
 """Who may write a journal, until when, and what happens to it meanwhile."""
 
 import copy
+import errno
 import gc
 import itertools
 import linecache
@@ -20,6 +21,18 @@ from gssbo.journal.lock import Lock
 from gssbo.ledger import Ledger
 from gssbo.recorded import continue_ledger
 from tests.journals import fresh, ten_rows
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="locks differ")
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP])
+def test_a_file_system_without_locks_is_named(tmp_path, monkeypatch, number):
+    def lockf(*args):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("fcntl.lockf", lockf)
+    with pytest.raises(JournalError, match=r"run\.jsonl \(.*the file system has no locks here"):
+        gssbo.minimize(pytest.fail, [(0.0, 1.0)], n_evals=3, journal=tmp_path / "run.jsonl")
+    assert not (tmp_path / "run.jsonl").exists()
 
 
 def test_a_link_is_no_other_journal(tmp_path):

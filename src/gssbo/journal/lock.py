@@ -8,6 +8,7 @@ it is as good as that system's locks.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import struct
 import sys
@@ -35,7 +36,7 @@ class Lock:
     JournalInUse
         If someone has it; the message names the process where the system tells.
     OSError
-        If the lock's file cannot be made.
+        If the lock's file cannot be made, or is on a file system without locks.
 
     Examples
     --------
@@ -147,11 +148,17 @@ if sys.platform == "win32":
 else:
     import fcntl
 
+    NO_LOCKS = errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP
+
     def _lock(descriptor: int) -> bool:
         try:
             fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except (BlockingIOError, PermissionError):
             return False
+        except OSError as error:
+            if error.errno in NO_LOCKS:
+                raise OSError(error.errno, f"the file system has no locks here: {error.strerror}") from None
+            raise
         return True
 
     def _holder(descriptor: int) -> int | None:

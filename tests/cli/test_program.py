@@ -44,6 +44,15 @@ def test_a_value_file_and_a_key():
         Program(python("print({x})"), ["x"], key="loss")({"x": 1})
 
 
+def test_no_temporary_folder_is_needed_without_a_value_file(monkeypatch, tmp_path):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
+    assert Program("echo {x}", ["x"])({"x": 0.5}) == 0.5
+    with pytest.raises(
+        CannotStart, match=r"^\{value_file\} must have a folder for temporary files, see TMPDIR \(.*gone"
+    ):
+        Program("touch {value_file} {x}", ["x"])({"x": 0.5})
+
+
 def test_parameters_in_the_environment():
     code = "import os, json; print(json.loads(os.environ['GSSBO_PARAMETERS'])['n'] + 1)"
     assert Program(python(code), ["n", "act"])({"n": 2**53, "act": "relu"}) == 2.0**53 + 1

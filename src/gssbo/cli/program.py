@@ -122,25 +122,29 @@ class Program:
             If it ended with another code than 0, took too long, gave no value, or could not start for what is in the
             point.
         CannotStart
-            If there is no such program, or it cannot be executed: the point has no part in that.
+            If there is no such program, it cannot be executed, or there is no room for its value file: the point has no
+            part in that.
         """
-        with tempfile.TemporaryDirectory(prefix="gssbo-") as folder:
+        texts = {name: written(value) for name, value in point.items()}
+        if not self._needs_file:
+            output = self._run(self._filled(texts), point)
+            lines = [line for line in output.splitlines() if line.strip()]
+            if not lines:
+                raise ProgramFailed("it printed nothing, so there is no last line to read the value from")
+            return self._value(lines[-1], "the last line it printed")
+        with _folder() as folder:
             file = Path(folder) / "value"
-            texts = {name: written(value) for name, value in point.items()} | {VALUE_FILE: str(file)}
-            words = [
-                "".join(text + (texts[name] if name is not None else "") for text, name in parts)
-                for parts in self._words
-            ]
-            output = self._run(words, point)
-            if not self._needs_file:
-                lines = [line for line in output.splitlines() if line.strip()]
-                if not lines:
-                    raise ProgramFailed("it printed nothing, so there is no last line to read the value from")
-                return self._value(lines[-1], "the last line it printed")
+            self._run(self._filled(texts | {VALUE_FILE: str(file)}), point)
             try:
                 return self._value(file.read_text(encoding="utf-8"), "the value file")
             except (OSError, UnicodeDecodeError) as error:
                 raise ProgramFailed(f"it wrote no value file ({error})") from None
+
+    def _filled(self, texts: Mapping[str, str]) -> list[str]:
+        """The command's words, with a text for each name."""
+        return [
+            "".join(text + (texts[name] if name is not None else "") for text, name in parts) for parts in self._words
+        ]
 
     def _run(self, words: list[str], point: Mapping[str, Any]) -> str:
         environment = {**os.environ, "GSSBO_PARAMETERS": json.dumps(point)}
@@ -230,6 +234,14 @@ class Program:
             raise ProgramFailed(
                 f"{source} must be a JSON object with a number {self._key!r}, got {_end(text)}"
             ) from None
+
+
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    """A folder for a value file."""
+    try:
+        return tempfile.TemporaryDirectory(prefix="gssbo-")
+    except OSError as error:
+        raise CannotStart(f"{{{VALUE_FILE}}} must have a folder for temporary files, see TMPDIR ({error})") from None
 
 
 def _read(command: str) -> list[list[tuple[str, str | None]]]:

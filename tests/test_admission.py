@@ -236,7 +236,10 @@ def test_what_is_waited_for_keeps_its_distance():
 def test_equalities_between_reals_are_refused(told):
     diagonal = NonlinearConstraint(lambda x: x[0] + x[1] ** 2, 0.8125, 0.8125)
     _, admission = books([(0.0, 1.0)] * 2, told, constraints=diagonal)
-    with pytest.raises(InfeasibleError, match="100000 tried; equalities between real parameters cannot be met"):
+    with pytest.raises(
+        InfeasibleError,
+        match=r"100000 tried; equalities between real parameters cannot be met by trying: .*through the others",
+    ):
         admission.some(1, np.random.default_rng(0))
 
 

@@ -282,7 +282,10 @@ class Admission:
         if undefined is not None:
             return f"; {undefined} is NaN at all of {BATCH} tried again"
         if space.has_equality:
-            return "; equalities between real parameters cannot be met by trying"
+            return (
+                "; equalities between real parameters cannot be met by trying: a LinearConstraint of reals alone, none "
+                "of them on a logarithm, is met; else express one parameter through the others, or allow some slack"
+            )
         return "; a point that meets them, told, enqueued or given as x0, shows where to look for others"
 
     def _batches(self, n: int, rng: np.random.Generator) -> Iterator[FloatArray]:

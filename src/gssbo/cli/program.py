@@ -35,7 +35,7 @@ __all__ = ["CannotStart", "Program", "ProgramFailed"]
 
 VALUE_FILE = "value_file"
 SHELL = re.compile(r"(\d*[<>]|[|&;]).*|.*(?<!\\)[|&;]")  # unquoted words that a shell would not pass on
-ESCAPE = "" if os.name == "nt" else "\\"
+ESCAPE = "" if os.name == "nt" else "\\"  # in a command; paths on Windows are full of them
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 GRACE = 1.0  # seconds in which a command that is killed ends, and a wait notices that it was
 PATIENCE = 10.0  # seconds that a command may be over, and its output held, without a word about it
@@ -203,8 +203,8 @@ class Program:
 
     def _say_who_is_waited_for(self) -> None:
         with self._lock:
-            said, self._patience = self._patience == math.inf, math.inf  # once is enough
-        if not said:
+            patience, self._patience = self._patience, math.inf  # once is enough
+        if patience < math.inf:
             sys.stderr.write(
                 "gssbo tune: note: a command is over, but what it started still holds its output, and is waited for; "
                 "send its output elsewhere (>/dev/null 2>&1), or set --command-timeout\n"

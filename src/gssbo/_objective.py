@@ -10,8 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from gssbo._text import brief
 from gssbo._validation import as_array, as_float, is_masked
 from gssbo.space.parameter import fresh

@@ -19,7 +19,6 @@ from gssbo.space.parameter import Column, Discrete, Misfit, builtin, fresh, set_
 __all__ = ["Categorical"]
 
 
-
 @dataclass(frozen=True)
 class Categorical(Discrete):
     """One of several values without an order: any two are equally far apart, so renaming or reordering changes nothing.

@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from gssbo import reference as ref
 from gssbo._core import _linalg
 from gssbo.kernels import KERNELS, Kernel
-from gssbo.precision import PrecisionCache, Workspace, precision_matrix
+from gssbo.precision import BEYOND, PrecisionCache, Workspace, precision_matrix
 
 NOISE = 1e-4
 
@@ -310,10 +310,10 @@ def test_a_copy_has_no_spare_room_and_goes_on_to_the_bit(n):
     room = _linalg.padded(len(cache))
     assert len(cache.buffers[0]) > room
     twins = [copy.deepcopy(cache), pickle.loads(pickle.dumps(cache))]
-    assert all(buffer.shape == (room, room) for twin in twins for buffer in twin.buffers)
+    assert all(buffer.shape == (room, room + BEYOND) for twin in twins for buffer in twin.buffers)
     for each in (cache, *twins):
         each.append(np.array([0.3, 0.3]))
-        each.swap(2, np.array([0.6, 0.1]))
+        each.replace(2, np.array([0.6, 0.1]))
         each.remove(1)
         for x in np.random.default_rng(1).random((30, 2)):
             each.append(x)

@@ -154,7 +154,8 @@ class PrecisionCache:
         m = min(_linalg.padded(self._n), len(self._P))
         X = np.zeros((m, self._X.shape[1]))
         X[: self._n] = self.X
-        return {**vars(self), "_X": X} | {name: getattr(self, name)[:m, :m].copy() for name in ("_K", "_P", "_Q")}
+        squares = {name: getattr(self, name)[:m, : m + BEYOND].copy() for name in ("_K", "_P", "_Q")}
+        return {**vars(self), "_X": X, **squares}
 
     @property
     def X(self) -> FloatArray:
@@ -272,7 +273,8 @@ class PrecisionCache:
         capacity = _linalg.padded(max(n, capacity + capacity // 2))
         m = self._n
         for name in ("_K", "_P", "_Q"):
-            grown = np.zeros((capacity, capacity + BEYOND))
+            grown = aligned(capacity * (capacity + BEYOND)).reshape(capacity, -1)
+            grown.fill(0.0)
             grown[:m, :m] = getattr(self, name)[:m, :m]
             setattr(self, name, grown)
         X = np.empty((capacity, self._X.shape[1]))

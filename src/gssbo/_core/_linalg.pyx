@@ -150,4 +150,4 @@ def symmetric_product(
         simd.symmetric_product(n, &P[0, 0], P.shape[1], wide, wide + padded)
         for i in range(n):
             y[i] = wide[padded + i]
-    free(wide)
+    gssbo_release(wide)

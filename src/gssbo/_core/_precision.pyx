@@ -24,12 +24,27 @@ An error in u comes back as a |K_y error| in P K_y, and a is as large as 1/noise
 beyond that of a fresh inverse within a hundred observations. One step of refinement, u += P (k - K_y u), prevents it.
 """
 from libc.math cimport INFINITY
-from libc.stdlib cimport calloc, free
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
-from gssbo._core._simd cimport GSSBO_LANES, gssbo_padded, gssbo_simd, gssbo_simd_table, gssbo_update
+from gssbo._core._simd cimport (
+    GSSBO_LANES,
+    gssbo_allocate,
+    gssbo_padded,
+    gssbo_release,
+    gssbo_simd,
+    gssbo_simd_table,
+    gssbo_update,
+)
 
 cdef const gssbo_simd_table *simd = gssbo_simd()
+
+
+cdef double *zeros(Py_ssize_t size) except NULL:
+    cdef double *memory = <double *> gssbo_allocate(size * sizeof(double))
+    if memory == NULL:
+        raise MemoryError
+    memset(memory, 0, size * sizeof(double))
+    return memory
 
 
 cdef struct Leaving:
@@ -121,9 +136,7 @@ def insert(
     where none has left. When s is not positive P and Q are not updated, and the other two say nothing.
     """
     cdef Py_ssize_t ld = P.shape[1], padded = gssbo_padded(n + 1 + GSSBO_LANES), i
-    cdef double *zero = <double *> calloc(17 * padded, sizeof(double))
-    if zero == NULL:
-        raise MemoryError
+    cdef double *zero = zeros(17 * padded)
     cdef double *covariances = zero + padded
     cdef double *signs = covariances + padded
     cdef double *u = signs + padded
@@ -183,7 +196,7 @@ def insert(
                 for i in range(n):
                     lengths[i] += P[i, n] * P[i, n]
                 error = length_error(n, ld, lengths, &Q[0, 0])
-    free(zero)
+    gssbo_release(zero)
     return s, drift, error
 
 
@@ -200,9 +213,7 @@ def remove(
     Returns the drift max |P K v - v|, infinite where there is a NaN, and `length_error`.
     """
     cdef Py_ssize_t ld = P.shape[1], padded = gssbo_padded(n + GSSBO_LANES), i
-    cdef double *zero = <double *> calloc(8 * padded, sizeof(double))
-    if zero == NULL:
-        raise MemoryError
+    cdef double *zero = zeros(8 * padded)
     cdef double *signs = zero + padded
     cdef double *seen = signs + padded
     cdef double *again = seen + padded
@@ -225,7 +236,7 @@ def remove(
         for i in range(n):
             K[i, n] = P[i, n] = Q[i, n] = 0.0
         error = length_error(n, ld, lengths, &Q[0, 0])
-    free(zero)
+    gssbo_release(zero)
     return drift, error
 
 
@@ -259,9 +270,7 @@ def residual(
 ):
     """max |P K v - v|, infinite where there is a NaN."""
     cdef Py_ssize_t padded = gssbo_padded(n)
-    cdef double *signs = <double *> calloc(3 * padded, sizeof(double))
-    if signs == NULL:
-        raise MemoryError
+    cdef double *signs = zeros(3 * padded)
     cdef double *product = signs + padded
     cdef double *e = product + padded
     cdef double worst
@@ -270,5 +279,5 @@ def residual(
         simd.symmetric_product(n, &K[0, 0], K.shape[1], signs, product)
         simd.symmetric_product(n, &P[0, 0], P.shape[1], product, e)
         worst = largest_difference(n, e, signs)
-    free(signs)
+    gssbo_release(signs)
     return worst

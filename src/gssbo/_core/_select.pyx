@@ -18,10 +18,17 @@ References
 """
 from libc.float cimport FLT_EPSILON
 from libc.math cimport INFINITY, fabs, sqrt
-from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-from gssbo._core._simd cimport GSSBO_RESIDENT, gssbo_packed_single, gssbo_padded, gssbo_simd, gssbo_simd_table
+from gssbo._core._simd cimport (
+    GSSBO_RESIDENT,
+    gssbo_allocate,
+    gssbo_packed_single,
+    gssbo_padded,
+    gssbo_release,
+    gssbo_simd,
+    gssbo_simd_table,
+)
 
 cdef const gssbo_simd_table *simd = gssbo_simd()
 
@@ -232,7 +239,7 @@ def greedy_cosine(
     cdef bint screened = not squared and screenable(n, ld, &source[0, 0], size - f)
     cdef Py_ssize_t singles = gssbo_packed_single(n) + 2 * ld if screened else 0
     cdef const Py_ssize_t *first = &forced[0] if f > 0 else NULL
-    cdef double *h = <double *> malloc(3 * ld * sizeof(double) + singles * sizeof(float) + n)
+    cdef double *h = <double *> gssbo_allocate(3 * ld * sizeof(double) + singles * sizeof(float) + n)
     if h == NULL:
         raise MemoryError
     cdef double *inverse = h + ld
@@ -246,7 +253,7 @@ def greedy_cosine(
             greedy_screened(n, ld, &source[0, 0], inverse, f, first, size, &chosen[0], retained, h, work, packed)
         else:
             greedy(n, ld, &source[0, 0], squared, inverse, f, first, size, &chosen[0], retained, h, work)
-    free(h)
+    gssbo_release(h)
 
 
 def greedy_sign(
@@ -256,7 +263,7 @@ def greedy_sign(
 ):
     """Scalar rule: the same loop on C_ij = v_i v_j, hence h_i = v_i sum_j v_j."""
     cdef Py_ssize_t n = v.shape[0], size = chosen.shape[0], f = forced.shape[0], i, j, a
-    cdef double *h = <double *> malloc(n * sizeof(double) + n)
+    cdef double *h = <double *> gssbo_allocate(n * sizeof(double) + n)
     if h == NULL:
         raise MemoryError
     cdef char *retained = <char *> (h + n)
@@ -273,7 +280,7 @@ def greedy_sign(
             chosen[j] = a
             retained[a] = 1
             total += v[a]
-    free(h)
+    gssbo_release(h)
 
 
 def kmeans_plus_plus(
@@ -288,7 +295,7 @@ def kmeans_plus_plus(
     squared distance 2 - 2 C_ij from the nearest retained one."""
     cdef Py_ssize_t ld = source.shape[1], size = chosen.shape[0], f = forced.shape[0], i, j, a
     cdef Py_ssize_t padded = gssbo_padded(n)
-    cdef double *distance = <double *> malloc(4 * padded * sizeof(double) + n)
+    cdef double *distance = <double *> gssbo_allocate(4 * padded * sizeof(double) + n)
     if distance == NULL:
         raise MemoryError
     cdef double *inverse = distance + padded
@@ -333,7 +340,7 @@ def kmeans_plus_plus(
             add_cosines(n, ld, &source[0, 0], squared, inverse, a, work, cosines)
             for i in range(n):
                 distance[i] = max(min(distance[i], 2.0 - 2.0 * cosines[i]), 0.0)
-    free(distance)
+    gssbo_release(distance)
 
 
 def farthest_kernel(
@@ -347,7 +354,7 @@ def farthest_kernel(
     """Max-min rule: repeatedly add the member farthest, in kernel distance, from the nearest retained one."""
     cdef Py_ssize_t n = X.shape[0], d = X.shape[1], size = chosen.shape[0], f = forced.shape[0], i, j, k, a
     cdef Py_ssize_t ld = gssbo_padded(n)
-    cdef double *columns = <double *> malloc((ld * d + d + ld + n) * sizeof(double) + n)
+    cdef double *columns = <double *> gssbo_allocate((ld * d + d + ld + n) * sizeof(double) + n)
     if columns == NULL:
         raise MemoryError
     cdef double *x = columns + ld * d
@@ -376,4 +383,4 @@ def farthest_kernel(
             simd.kernel_values(kind, n, variance, covariance, NULL)
             for i in range(n):
                 distance[i] = min(distance[i], 2.0 * (variance - covariance[i]))
-    free(columns)
+    gssbo_release(columns)

@@ -171,6 +171,9 @@ def test_values_taken(parameter, values, expected):
         (Real(1e-300, 1e10, log=True), 0.0, "lie within bounds"),
         (Real(1e-300, 1e10, log=True), 1e11, "lie within bounds"),
         (Real(5e-324, 1.7e308, log=True), 0.0, "lie within bounds"),
+        (Real(0, 0.3), 0.3000001, "lie within bounds"),
+        (Real(1e6 + 0.02, 1e6 + 0.03), np.float32(1e6 + 0.02), "lie within bounds"),  # which is 1e6
+        (Real(0, 1, step=0.1), np.nextafter(np.float32(0.3), np.float32(1.0)), "lie on the steps"),
         (Real(0, 1, step=0.25), 0.3, "lie on the steps"),
         (Real(0, 1, step=0.3), 1.0, "lie on the steps"),
         (Real(0, 1, step=0.25), 1.25, "lie within bounds"),
@@ -194,6 +197,24 @@ def test_values_refused(parameter, value, rule):
     with pytest.raises(Misfit) as caught:
         parameter.resolved().store([good, value, value])
     assert (caught.value.where, caught.value.rule) == (1, rule)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "values"),
+    [
+        (Real(0.9, 1.7), [0.9, 1.7]),
+        (Real(-0.3, 0.3), [-0.3, 0.3]),
+        (Real(1e-5, 0.1, log=True), [1e-5, 0.1]),
+        (Real(0, 1, step=0.1), [0.0, 0.1, 0.3, 0.7, 0.9, 1.0]),
+        (Real(0.1, 0.7, step=0.2), [0.1, 0.3, 0.5, 0.7]),
+    ],
+    ids=str,
+)
+def test_values_come_back_from_single_precision(parameter, values):
+    told = np.array(values, dtype=np.float32)
+    assert (told.astype(np.float64) != values).any()
+    for given in (told, list(told), told.astype(np.float64)):
+        assert parameter.resolved().store(given).tolist() == values
 
 
 def test_parameters_are_values():

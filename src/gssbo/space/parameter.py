@@ -40,12 +40,14 @@ __all__ = [
     "number",
     "refuse",
     "set_all",
+    "single",
     "whole_codes",
 ]
 
 Column = NDArray[Any]
 
 ROUNDING = 1e-9  # of a side: how far outside its bounds a told coordinate may stand, to admit a round trip
+SINGLE = 1e-4  # of a side or a step: how far off a value in single precision may stand for the value it rounds
 LAST_DRAW = 1.0 - 2.0**-53  # the largest number a generator's `random` returns
 
 
@@ -206,6 +208,15 @@ def number(where: int, value: Any) -> float:
         except Exception:  # whatever a type of someone else's does when it is asked for a number
             pass
     raise Misfit(where, value, "be a real number")
+
+
+def single(column: FloatArray, values: FloatArray | float, side: float) -> NDArray[np.bool_]:
+    """Mask (n,) of a column that has the values, (n,) or one, as single precision does: PyTorch's usual one."""
+    with np.errstate(over="ignore"):
+        rounded = np.asarray(values).astype(np.float32).astype(np.float64)
+    near = np.minimum(SINGLE * side, 2.0**-24 * np.abs(values))  # the second leaves out what rounds to 0
+    mask: NDArray[np.bool_] = (column == rounded) & (np.abs(column - values) <= near)
+    return mask
 
 
 def refuse(values: Sequence[Any] | Column, bad: NDArray[np.bool_], rule: str) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from gssbo._typing import FloatArray, IndexArray
 from gssbo._validation import check_flag, check_real
-from gssbo.space.parameter import ROUNDING, Column, Discrete, Parameter, number, refuse, set_all
+from gssbo.space.parameter import ROUNDING, Column, Discrete, Parameter, number, refuse, set_all, single
 
 __all__ = ["Real", "check_range"]
 
@@ -40,8 +40,8 @@ class Real(Parameter):
     Parameters
     ----------
     low, high : float
-        Equal ones fix the parameter. What is told may lie beyond them by a billionth of a side, as rounding has it, and
-        counts as the bound.
+        Equal ones fix the parameter. What is told may lie beyond them by a billionth of a side, as rounding has it, or
+        be one of them in single precision, and counts as the bound.
     log : bool
         Whether the model and the design see its logarithm: for what spans decades. Needs low > 0.
     step : float, optional
@@ -103,7 +103,11 @@ class Real(Parameter):
         if self.log:  # a side is measured in the logarithm here
             spread = 1.0 + ROUNDING * self._log_range[1]
             low, high = self.low / spread, self.high * spread
-        refuse(values, (column < low) | (column > high), "lie within bounds")
+        outside = (column < low) | (column > high)
+        if outside.any():
+            side = self.high - self.low
+            outside &= ~(single(column, self.low, side) | single(column, self.high, side))
+        refuse(values, outside, "lie within bounds")
         return np.clip(column, self.low, self.high) + 0.0
 
     def encode(self, column: Column) -> FloatArray:
@@ -172,10 +176,11 @@ class Stepped(Discrete):
         """The nearest value of the grid, which must be near."""
         column = _real_column(values)
         slack = ROUNDING * self.step
-        refuse(values, (column < self.low - slack) | (column > self.high + slack), "lie within bounds")
         stored = self._values[self.codes(column)]
-        allowed = slack + 4.0 * np.spacing(np.abs(stored))
-        refuse(values, np.abs(stored - column) > allowed, "lie on the steps")
+        off = np.abs(stored - column) > slack + 4.0 * np.spacing(np.abs(stored))
+        off &= ~single(column, stored, self.step)
+        refuse(values, off & ((column < self.low - slack) | (column > self.high + slack)), "lie within bounds")
+        refuse(values, off, "lie on the steps")
         return stored
 
     def codes(self, column: Column) -> IndexArray:

@@ -187,8 +187,8 @@ class Ledger(Statement):
         interrupted too, with the next call.
         """
         change, written = self._change(entry), self._written
-        self._owed = written, change
         try:
+            self._owed = written, change
             self._write(entry)
             change()
         except BaseException:

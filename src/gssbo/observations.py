@@ -140,6 +140,12 @@ def _matches(pending: Pending, rows: Rows) -> list[int | None]:
         for k in np.flatnonzero(pending.seen(rows)):
             numbers = left.setdefault(rows[k].tobytes(), pending.matches(rows[k])[::-1])
             found[k] = numbers.pop() if numbers else None
+        taken = set(found)
+        for single, candidates in pending.rounded(rows).items():
+            free = [number for number in candidates if number not in taken]
+            if found[single] is None and free:
+                found[single] = free[0]
+                taken.add(free[0])
     return found
 
 

@@ -55,6 +55,7 @@ class Pending:
         self._open: dict[int, tuple[NDArray[Any], FloatArray, int]] = {}
         self._forgotten: dict[int, NDArray[Any]] = {}  # rows, as they may be told all the same
         self._by_key: dict[bytes, list[int]] = {}
+        self._by_single: dict[bytes, list[int]] = {}  # of reals alone: by their row in single precision
         self.queue: deque[NDArray[Any]] = deque()
         self.clock = 0
 
@@ -102,6 +103,20 @@ class Pending:
         """Mask of the rows that are pending, to the bit."""
         return np.array([row.tobytes() in self._by_key for row in rows], dtype=bool)
 
+    def rounded(self, rows: NDArray[Any]) -> dict[int, list[int]]:
+        """For those of the rows (n, d) of reals that are pending but in single precision, their numbers as `matches`.
+
+        Each coordinate is that of the suggestion, or what it is in single precision, PyTorch's usual one.
+        """
+        found: dict[int, list[int]] = {}
+        if self._by_single and rows.dtype.kind == "f":
+            singles = _single(rows)
+            for k, single in enumerate(singles):
+                for number in self._by_single.get(single.tobytes(), ()):
+                    if ((rows[k] == self._open[number][0]) | (rows[k] == single)).all():
+                        found.setdefault(k, []).append(number)
+        return found
+
     def matches(self, row: NDArray[Any]) -> list[int]:
         """Numbers of the pending suggestions of this row, the oldest first."""
         return list(self._by_key.get(row.tobytes(), ()))
@@ -118,6 +133,8 @@ class Pending:
         self._outcomes.append(OPEN)
         self._open[number] = row, unit, self.clock
         self._by_key.setdefault(row.tobytes(), []).append(number)
+        if row.dtype.kind == "f":
+            self._by_single.setdefault(_single(row).tobytes(), []).append(number)
         return number
 
     def dequeue(self, row: NDArray[Any]) -> bool:
@@ -161,10 +178,21 @@ class Pending:
         """Take a suggestion out of the books; where Ctrl-C interrupts this, once more completes it."""
         entry = self._open.get(number)
         if entry is not None:
-            key = entry[0].tobytes()
-            others = [other for other in self._by_key.get(key, []) if other != number]
-            if others:
-                self._by_key[key] = others
-            else:
-                self._by_key.pop(key, None)
+            row = entry[0]
+            _remove(self._by_key, row.tobytes(), number)
+            if row.dtype.kind == "f":
+                _remove(self._by_single, _single(row).tobytes(), number)
             self._open.pop(number, None)
+
+
+def _single(rows: NDArray[Any]) -> NDArray[np.float32]:
+    with np.errstate(over="ignore"):
+        return rows.astype(np.float32)
+
+
+def _remove(index: dict[bytes, list[int]], key: bytes, number: int) -> None:
+    others = [other for other in index.get(key, []) if other != number]
+    if others:
+        index[key] = others
+    else:
+        index.pop(key, None)

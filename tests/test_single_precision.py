@@ -1,0 +1,35 @@
+"""Suggestions that come back from single precision, the usual one of PyTorch."""
+
+import numpy as np
+
+import gssbo
+
+BOUNDS = [(0.0, 0.3), (0.9, 1.7), (-1.0, 1.0)]
+
+
+def test_what_comes_back_in_single_precision_answers_its_suggestion():
+    opt = gssbo.Optimizer(BOUNDS, n_init=4, rng=0, threads=1)
+    first, second = opt.ask(2)
+    single = second.astype(np.float32).astype(float)
+    opt.tell(single, 1.0)
+    assert [each.x.tolist() for each in opt.pending] == [first.tolist()]
+    assert opt.X.tolist() == [single.tolist()]  # where it was evaluated
+    opt.tell(single, 2.0)  # a second observation, which nobody asked for
+    opt.tell(np.nextafter(first, 1.0), 3.0)
+    assert [each.id for each in opt.pending] == [0] and opt.n_told == 3
+    opt.tell([first.astype(np.float32), first.astype(np.float32), first], [1.0, 2.0, 3.0])
+    assert opt.pending == [] and opt.n_told == 6
+
+
+def test_a_loop_in_single_precision_leaves_nothing_pending(tmp_path):
+    def cost(x):
+        return float((x[0] - 0.5) ** 2 + (x[1] - 2.0) ** 2 + x[2] ** 2)  # the best is at two bounds
+
+    path = tmp_path / "run.jsonl"
+    for n in (12, 24):
+        with gssbo.Optimizer(BOUNDS, n_init=4, rng=0, threads=1, journal=path) as opt:
+            while opt.n_told < n:
+                x = np.float32(opt.ask())
+                opt.tell(x, cost(x))
+                assert opt.pending == []
+    assert opt.best_x[:2].tolist() == [0.3, 1.7]

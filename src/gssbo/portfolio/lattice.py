@@ -27,7 +27,7 @@ __all__ = ["Lattice", "unknown"]
 FEW = 12  # values of a parameter that are chosen among; more are steps on a scale
 CHANGES = np.array([0.0, 1.0, 2.0, 4.0])  # choices that a candidate makes anew, on average
 ROUNDS = 4  # of single changes
-ENTRIES, LEAST = 4_000_000, 100  # of the points beside one, and of these at the least
+ENTRIES, LEAST = 10_000_000, 100  # of the points beside one, and of these at the least
 
 
 class Lattice:

@@ -3,7 +3,7 @@ import pytest
 
 from gssbo.factor import Factor
 from gssbo.kernels import Kernel
-from gssbo.portfolio.additive import Additive, _covariances, _lowest
+from gssbo.portfolio.additive import Additive, _covariances, _Fit, _Form, _lowest, _lowest_where_equal
 from gssbo.portfolio.descent import STARTS, Descent, _least_known
 from gssbo.portfolio.region import Region
 from gssbo.portfolio.trend import Trend
@@ -226,3 +226,19 @@ def test_what_is_equal_in_very_many_coordinates_is_added_at_once(monkeypatch):
     together = np.triu(_covariances(X)(0.2, 0.3))
     np.testing.assert_allclose(together, each, rtol=1e-12)
     assert len(grams) == 3 + 1  # the first column, the two that differ, and the part that is no sum
+
+
+@pytest.mark.parametrize("beta", [0.0, 1.0])
+def test_where_all_are_equal_the_lowest_value_is_found_at_once(beta):
+    rng = np.random.default_rng(0)
+    X = rng.random((30, 3))
+    X[:, 1] = 0.25
+    covariance = _covariances(X)
+    for lengthscale in (0.2, 0.4):  # far beyond it all values promise the same
+        form = _Form(lengthscale, 0.0, 1e-3, 1.0, 2.0)
+        factor = Factor(covariance(lengthscale, 0.0), 1e-3)
+        for _ in range(5):
+            fit = _Fit(form, X, factor, factor.solve(rng.standard_normal(30)), np.zeros(3, dtype=bool))
+            values = rng.random(60)
+            found = _lowest_where_equal(values, X[:, 1], 0.25, 3, fit, beta)
+            assert found == _lowest(values, X[:, 1], 0.25, 3, fit, beta)

@@ -27,6 +27,7 @@ from itertools import product
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gssbo._typing import FloatArray
 from gssbo.factor import Factor
@@ -47,8 +48,7 @@ GRID, RANDOM = 129, 32
 GRID_AGAIN, RANDOM_AGAIN = 33, 16  # for a further point of a batch, from the same model
 ELITE = 300  # observations in the elite
 REFIT = 10
-MOVED = 1_000  # coordinates, on average
-MANY = 1_000  # coordinates in which the elite are equal, from which on they are added at once
+MANY = 1_000  # coordinates in which the elite are equal, from which on all of these are dealt with at once
 AT_ONCE = 24  # values of a coordinate whose bounds are solved for together
 
 
@@ -67,6 +67,7 @@ class _Fit(NamedTuple):
     X: FloatArray  # the elite (n, d), the best first
     factor: Factor  # of its covariance with tau
     weights: FloatArray  # covariance's solution for -z (n,)
+    still: NDArray[np.bool_]  # coordinates (d,) in which the elite are equal, where these are many
 
 
 class Additive:
@@ -108,14 +109,15 @@ class Additive:
             return None
         best = fit.X[0]
         x: FloatArray = best.copy()
-        mask = rng.random(d) < min(self._share, MOVED / d)
+        mask = rng.random(d) < self._share
         if not mask.any():
             mask[rng.integers(d)] = True
         beta = 0.0 if again else float(rng.choice(BETAS))  # a bound takes a solve for each coordinate
         n_grid, n_random = (GRID_AGAIN, RANDOM_AGAIN) if again and len(pending) else (GRID, RANDOM)
         grid, drawn = np.linspace(0.0, 1.0, n_grid), rng.random((int(mask.sum()), n_random))
         for j, some in zip(np.flatnonzero(mask), drawn, strict=True):
-            x[j] = _lowest(np.concatenate([grid, some]), fit.X[:, j], best[j], d, fit, beta)
+            lowest = _lowest_where_equal if fit.still[j] else _lowest
+            x[j] = lowest(np.concatenate([grid, some]), fit.X[:, j], best[j], d, fit, beta)
         if np.array_equal(x, best):
             x = np.clip(x + mask * rng.normal(0.0, 0.05, d), 0.0, 1.0)
         return x
@@ -134,7 +136,7 @@ class Additive:
         if form is None or self._age % REFIT == 0:
             form = _largest_likelihood(covariance, y, form)
         factor = Factor(covariance(form.lengthscale, form.shared), form.tau + 1e-9)
-        fit = _Fit(form, X, factor, factor.solve(-warp(y, form.power)[0]))
+        fit = _Fit(form, X, factor, factor.solve(-warp(y, form.power)[0]), _still(X))
         self._fit, self._newest, self._age = fit, view.newest, self._age + 1  # all or none, as Ctrl-C goes
         return fit
 
@@ -162,14 +164,30 @@ def _lowest(values: FloatArray, column: FloatArray, now: float, d: int, fit: _Fi
     return float(values[int(np.argmin(solved))])
 
 
+def _lowest_where_equal(values: FloatArray, column: FloatArray, now: float, d: int, fit: _Fit, beta: float) -> float:
+    """`_lowest` where all entries of the column are equal, as in a category that nobody tried: change is one of all."""
+    form = fit.form
+    change = (np.exp(-0.5 * ((values - now) / form.lengthscale) ** 2) - 1.0) / d
+    bound = change * fit.weights.sum()
+    if beta > 0.0:
+        ones = fit.factor.whiten(np.ones(len(column)))
+        left = np.maximum(-2.0 * change - change**2 * (ones * ones).sum(), 0.0)
+        bound = bound - beta * np.sqrt(left * form.variance)
+    return float(values[int(np.argmin(bound))])
+
+
+def _still(X: FloatArray) -> NDArray[np.bool_]:
+    """Coordinates (d,) but the first in which all of X (n, d) are equal; none where there are fewer than MANY."""
+    still: NDArray[np.bool_] = ~(X[:1] != X).any(axis=0)
+    still[0] = False
+    return still if still.sum() >= MANY else np.zeros_like(still)
+
+
 def _covariances(X: FloatArray) -> Callable[[float, float], FloatArray]:
     """The covariance of X, its upper triangle, for a lengthscale and s; the terms are computed once."""
     n, d = X.shape
     columns = np.ascontiguousarray(X.T)[:, :, None]
-    still = (columns == columns[:, :1]).all(axis=(1, 2))  # categories that nobody has tried, say
-    still[0] = False
-    if still.sum() < MANY:
-        still[:] = False
+    still = _still(X)
     columns, n_still = columns[~still], int(still.sum())
 
     @cache

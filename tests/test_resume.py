@@ -468,3 +468,33 @@ def test_a_strategy_that_cannot_be_copied_asks_all_the_same():
         opt.tell(opt.ask(), float(k))
     with pytest.raises(SpaceExhausted):
         opt.ask()
+
+
+@pytest.mark.parametrize("method", ["portfolio", "box"])
+def test_an_ask_that_a_constraint_broke_off_leaves_nothing_behind(method):
+    calls = itertools.count(1)
+    broken = [0]
+
+    def room(x):
+        if next(calls) == broken[0]:
+            raise OSError("the licence server is away")
+        return x[0] + x[1]
+
+    def outcome(last):
+        opt = gssbo.Optimizer(
+            [(0.0, 1.0)] * 2, constraints=NonlinearConstraint(room, -np.inf, 1.2), method=method, n_init=3, rng=0
+        )
+        opt.ask()
+        seen = []
+        for _ in range(8):
+            broken[0] = next(calls) + last
+            try:
+                x = opt.ask()
+            except OSError:
+                x = opt.ask()
+            opt.tell(x, bowl(x))
+            seen += x.tolist()
+        return seen
+
+    never = outcome(last=10**9)
+    assert outcome(last=1) == outcome(last=3) == never

@@ -1,10 +1,10 @@
-"""Kernels: values, Gram matrices, gradients, and near-duplicates far from the origin."""
+"""Kernels: values, Gram matrices, and near-duplicates far from the origin."""
 
 import numpy as np
 import pytest
 
 from gssbo import reference as ref
-from gssbo._core import _kernels, _linalg
+from gssbo._core import _linalg
 from gssbo.kernels import KERNELS, Kernel
 
 NAMES = sorted(KERNELS)
@@ -18,12 +18,6 @@ def setting(n, d, seed=0):
 
 def expected(name, A, B, lengthscale, variance):
     return ref.kernel_matrix(A, B, np.log([*lengthscale, variance, 1.0]), name)
-
-
-def gradient(name, A, x, lengthscale, variance):
-    k, dk = np.empty(len(A)), np.empty_like(A)
-    _kernels.cross_gradient(KERNELS[name], A, x, lengthscale, variance, k, dk)
-    return k, dk
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -62,30 +56,6 @@ def test_gram_and_cross_agree_to_the_bit(name):
     assert np.array_equal(kernel(X, X)[np.triu_indices(70, 1)], K[np.triu_indices(70, 1)])
     for n in (1, 15, 33, 64):
         assert np.array_equal(kernel(X[:n]), K[:n, :n])
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("d", [1, 3, 20])
-def test_gradient_in_x_by_finite_differences(name, d):
-    A, lengthscale, variance = setting(21, d, d)
-    x = np.random.default_rng(d + 1).random(d)
-    x[0] = -0.1  # away from every a: the Matern kernels have kinks in a higher derivative there
-    k, dk = gradient(name, A, x, lengthscale, variance)
-    np.testing.assert_allclose(k, expected(name, A, x[None], lengthscale, variance)[:, 0], rtol=1e-13)
-    kernel, step = Kernel(name, lengthscale, variance), 1e-3
-    for j in range(d):
-        e = step * np.eye(d)[j]
-        at = [kernel(A, (x + c * e)[None])[:, 0] for c in (-2, -1, 1, 2)]
-        slope = (at[0] - 8 * at[1] + 8 * at[2] - at[3]) / (12 * step)
-        np.testing.assert_allclose(dk[:, j], slope, rtol=0, atol=1e-9 * np.abs(dk).max())
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_gradient_is_zero_at_zero_distance(name):
-    A = np.array([[0.3, 0.7], [0.3, 0.9]])
-    k, dk = gradient(name, A, A[0], np.array([0.4, 0.5]), 1.3)
-    assert k[0] == 1.3 and not dk[0].any()
-    assert dk[1, 0] == 0.0 and dk[1, 1] > 0.0
 
 
 @pytest.mark.parametrize("name", NAMES)

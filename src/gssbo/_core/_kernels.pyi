@@ -12,12 +12,3 @@ def gram(
     K: FloatArray,
 ) -> None: ...
 def cross(kind: int, A: FloatArray, B: FloatArray, lengthscale: FloatArray, variance: float, K: FloatArray) -> None: ...
-def cross_gradient(
-    kind: int,
-    A: FloatArray,
-    x: FloatArray,
-    lengthscale: FloatArray,
-    variance: float,
-    k: FloatArray,
-    dk: FloatArray,
-) -> None: ...

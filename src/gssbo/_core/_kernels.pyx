@@ -97,32 +97,3 @@ def cross(
             if m < ld:
                 memset(&K[i, m], 0, (ld - m) * sizeof(double))
     gssbo_release(columns)
-
-
-def cross_gradient(
-    int kind,
-    const double[:, ::1] A,             # IN (n, d)
-    const double[::1] x,                # IN (d,)
-    const double[::1] lengthscale,      # IN (d,)
-    double variance,
-    double[::1] k,                      # OUT (n,), k(A, x)
-    double[:, ::1] dk,                  # OUT (n, d), dk(a_i, x)/dx
-):
-    """Kernel values and their gradient in the second argument."""
-    cdef Py_ssize_t n = A.shape[0], d = A.shape[1], i, j
-    cdef double *radial = <double *> gssbo_allocate(n * sizeof(double))
-    if radial == NULL:
-        raise MemoryError
-    cdef double difference, r2
-    with nogil:
-        for i in range(n):
-            r2 = 0.0
-            for j in range(d):
-                difference = (x[j] - A[i, j]) / lengthscale[j]
-                r2 += difference * difference
-            k[i] = r2
-        simd.kernel_values(kind, n, variance, &k[0], radial)
-        for i in range(n):
-            for j in range(d):
-                dk[i, j] = -radial[i] * ((x[j] - A[i, j]) / lengthscale[j]) / lengthscale[j]
-    gssbo_release(radial)

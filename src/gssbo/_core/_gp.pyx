@@ -172,14 +172,13 @@ cdef void begin(
     const double *theta,            # IN (d + 2,)
     Layout at,
 ) noexcept nogil:
-    cdef Py_ssize_t ld = gssbo_padded(n), i
+    cdef Py_ssize_t i
     cdef double noise = exp(theta[d + 1])
     for i in range(d):
         at.lanes[i] = exp(theta[i])
     for i in range(n):
         at.noise[i] = noise * factors[i] + known[i]
-        memset(at.K + i * ld + n, 0, (ld - n) * sizeof(double))
-    simd.scale(n, d, X, X, at.lanes, ld, at.rows, at.columns)
+    simd.scale(n, d, X, X, at.lanes, gssbo_padded(n), at.rows, at.columns)
 
 
 cdef void slopes(

@@ -56,6 +56,16 @@ cdef Py_ssize_t first_smallest(Py_ssize_t n, const double *h, const char *retain
     return first_free(n, retained)
 
 
+cdef Py_ssize_t first_opposed(Py_ssize_t n, const double *minus_h, const char *retained) noexcept nogil:
+    """`first_smallest` of h, given -h (gssbo_padded(n),), which is -infinity where retained and from n on."""
+    cdef double bound = simd.largest(gssbo_padded(n), minus_h) - TIE
+    cdef Py_ssize_t i
+    for i in range(n):
+        if minus_h[i] >= bound and not retained[i]:
+            return i
+    return first_free(n, retained)
+
+
 cdef Py_ssize_t first_largest(Py_ssize_t n, const double *value, const char *retained) noexcept nogil:
     """Lowest free member whose value is within TIE (relative, from 1 on) of the largest."""
     cdef double largest = -INFINITY, bound
@@ -80,19 +90,20 @@ cdef void inverse_norms(Py_ssize_t n, Py_ssize_t ld, const double *source, bint 
 
 
 cdef void add_cosines(Py_ssize_t n, Py_ssize_t ld, const double *source, bint squared, const double *inverse,
-                      Py_ssize_t member, double *work, double *h) noexcept nogil:
-    """h += C[:, member], from the upper triangle of Q; without Q the column is one symmetric product, P g."""
+                      Py_ssize_t member, double sign, double *work, double *h) noexcept nogil:
+    """h += sign C[:, member], from the upper triangle of Q; without Q the column is one symmetric product, P g."""
     cdef Py_ssize_t i, above = 0
+    cdef double factor = sign * inverse[member]
     cdef const double *column = source + member * ld
     if squared:
         above = member
         for i in range(above):
-            h[i] += source[i * ld + member] * inverse[i] * inverse[member]
+            h[i] += source[i * ld + member] * inverse[i] * factor
     else:
         simd.symmetric_product(n, source, ld, column, work)
         column = work
     for i in range(above, n):
-        h[i] += column[i] * inverse[i] * inverse[member]
+        h[i] += column[i] * inverse[i] * factor
 
 
 cdef bint screenable(Py_ssize_t n, Py_ssize_t ld, const double *P, Py_ssize_t n_picks) noexcept nogil:
@@ -204,27 +215,33 @@ cdef void greedy(
     Py_ssize_t size,
     Py_ssize_t *chosen,
     char *retained,
-    double *h,
+    double *h,                  # scratch (ld,)
     double *work,               # scratch (ld,)
 ) noexcept nogil:
-    cdef Py_ssize_t j, a
+    """Choose with -h, whose largest is found a vector at a time; it is -infinity where there is none to choose."""
+    cdef Py_ssize_t i, j, a
     memset(h, 0, n * sizeof(double))
     memset(work, 0, ld * sizeof(double))
     for j in range(f):
         chosen[j] = forced[j]
         retained[forced[j]] = 1
         if squared:
-            add_cosines(n, ld, source, True, inverse, forced[j], NULL, h)
+            add_cosines(n, ld, source, True, inverse, forced[j], -1.0, NULL, h)
         else:
-            simd.add_scaled(n, inverse[forced[j]], source + forced[j] * ld, work)
+            simd.add_scaled(n, -inverse[forced[j]], source + forced[j] * ld, work)
     if not squared and f > 0:
         cumulative_cosines(n, ld, source, inverse, work, h)     # all at once
+    for j in range(f):
+        h[forced[j]] = -INFINITY
+    for i in range(n, gssbo_padded(n)):
+        h[i] = -INFINITY
     for j in range(f, size):
-        a = first_smallest(n, h, retained)
+        a = first_opposed(n, h, retained)
         chosen[j] = a
         retained[a] = 1
+        h[a] = -INFINITY
         if j + 1 < size:
-            add_cosines(n, ld, source, squared, inverse, a, work, h)
+            add_cosines(n, ld, source, squared, inverse, a, -1.0, work, h)
 
 
 def greedy_cosine(
@@ -337,7 +354,7 @@ def kmeans_plus_plus(
             chosen[j] = a
             retained[a] = 1
             memset(cosines, 0, n * sizeof(double))
-            add_cosines(n, ld, &source[0, 0], squared, inverse, a, work, cosines)
+            add_cosines(n, ld, &source[0, 0], squared, inverse, a, 1.0, work, cosines)
             for i in range(n):
                 distance[i] = max(min(distance[i], 2.0 - 2.0 * cosines[i]), 0.0)
     gssbo_release(distance)

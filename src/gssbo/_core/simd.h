@@ -96,6 +96,11 @@ typedef struct gssbo_simd_table {
     void (*symmetric_products)(ptrdiff_t n, const double *P, ptrdiff_t ldp, const double *x, const double *v, double *y,
                                double *w);
 
+    /* `symmetric_product` in single precision, with half the memory to be read: pack_single puts the upper triangle
+     * into `packed`, gssbo_packed_single(n) elements; x with zeros from n on, y padded. */
+    void (*pack_single)(ptrdiff_t n, const double *P, ptrdiff_t ldp, float *packed);
+    void (*symmetric_product_single)(ptrdiff_t n, const float *packed, const float *x, float *y);
+
     /* The upper triangle of P (n, n), changed in one pass. Where gap < n, P is (n + 1, n + 1) before that, and its row and
      * column `gap` go: those behind them move up. Whole vectors of a row are read and written, so its columns from n on, or
      * n + 1, are zero, for at least GSSBO_LANES. */
@@ -104,11 +109,6 @@ typedef struct gssbo_simd_table {
     /* In the same way Q += g u^T + u g^T and, unless h is NULL, Q += h v^T + v h^T. */
     void (*add_symmetric)(ptrdiff_t n, ptrdiff_t gap, double *Q, ptrdiff_t ldq, const double *g, const double *u,
                           const double *h, const double *v);
-
-    /* The same in single precision, with half the memory to be read: pack_single puts the upper triangle into
-     * `packed`, gssbo_packed_single(n) elements; x with zeros from n on, y padded. */
-    void (*pack_single)(ptrdiff_t n, const double *P, ptrdiff_t ldp, float *packed);
-    void (*symmetric_product_single)(ptrdiff_t n, const float *packed, const float *x, float *y);
 
     double (*dot)(ptrdiff_t n, const double *x, const double *y);
 

@@ -80,3 +80,6 @@ def test_very_many_inputs_that_nothing_is_known_of_have_the_lengthscales_of_the_
     assert np.isclose(searched[1], climbed[1], rtol=1e-6)
     again = MapGaussianProcess().most_probable(X, z, start=searched[0] + 1.0, max_evaluations=200)
     np.testing.assert_array_equal(again[0][:8], searched[0][:8])
+    del inputs[:]
+    theta, value = MapGaussianProcess().most_probable(np.ones_like(X), z, start=None, max_evaluations=200)
+    assert inputs == [(40, 1)] and np.isfinite([*theta, value]).all()

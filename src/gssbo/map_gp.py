@@ -82,6 +82,7 @@ class MapGaussianProcess(GaussianProcess):
         moved = np.append((X[:1] != X).any(axis=0), [True, True])
         if len(moved) - moved.sum() < MANY:
             moved[:] = True
+        moved[0] |= not moved[:d].any()  # the core knows no points without inputs
         inputs = np.ascontiguousarray(X[:, moved[:d]])
         # The prior keeps lengthscales from where the likelihood is flat.
         climb = Climb(

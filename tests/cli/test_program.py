@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -168,6 +169,15 @@ def test_whoever_has_the_output_is_named_once(monkeypatch, capfd):
     assert note.count("note:") == 1
     assert Program("sh -c 'sleep 1.5; echo 1' sh {x}", ["x"])({"x": 1}) == 1.0
     assert capfd.readouterr().err == ""
+
+
+@pytest.mark.skipif(not hasattr(os, "waitid"), reason="whether a process is over cannot be seen")
+def test_where_nobody_takes_note_of_a_command_it_is_waited_for_all_the_same():
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        assert Program("sh -c 'sleep 1.5 & echo 1' sh {x}", ["x"])({"x": 1}) == 1.0
+    finally:
+        signal.signal(signal.SIGCHLD, before)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="process groups")

@@ -336,7 +336,10 @@ def _is_over(process: subprocess.Popen[str]) -> bool:
     """Whether a command is over, without taking note of it: its number is its own as long as nobody has."""
     if not hasattr(os, "waitid"):
         return False
-    return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    try:
+        return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:  # who killed it has taken note, or the system, where SIGCHLD is ignored
+        return True
 
 
 def _give_up(process: subprocess.Popen[str]) -> None:

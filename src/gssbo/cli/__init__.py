@@ -8,14 +8,13 @@ by SIGTERM, 129 by SIGHUP (what was found until then is printed all the same).
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 
 from gssbo.cli import ask, export, info, listings, record, run, tell, tune
 from gssbo.cli.arguments import Interleaved, joined
-from gssbo.cli.errors import FAILED, INTERRUPTED, output_of_any_text, somewhere_to_print
+from gssbo.cli.errors import FAILED, INTERRUPTED, give_output_up, output_of_any_text, somewhere_to_print
 
 __all__ = ["main"]
 
@@ -41,8 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         if error.filename is not None:
             raise
-        # Whoever read the output has gone (`| head`), or its disk is full; what is buffered must not raise at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        give_output_up()  # whoever read it has gone (`| head`), or its disk is full
         if not isinstance(error, BrokenPipeError):
             sys.stderr.write(f"gssbo: error: the output could not be written ({error})\n")
         return FAILED

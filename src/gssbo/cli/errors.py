@@ -24,6 +24,7 @@ __all__ = [
     "INTERRUPTED",
     "add_skip_damaged",
     "fail",
+    "give_output_up",
     "journal_warnings",
     "note_unread",
     "output_may_be_lost",
@@ -85,12 +86,17 @@ def journal_warnings(parser: argparse.ArgumentParser) -> Iterator[None]:
 
 @contextlib.contextmanager
 def output_may_be_lost() -> Iterator[None]:
-    """Go on where whoever read the output, or the terminal, has gone; what is buffered goes nowhere at exit."""
+    """Go on where whoever read the output, or the terminal, has gone."""
     try:
         yield
         sys.stdout.flush()
     except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        give_output_up()
+
+
+def give_output_up() -> None:
+    """Let what is buffered go nowhere: it must not raise at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @contextlib.contextmanager

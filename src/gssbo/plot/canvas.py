@@ -24,6 +24,7 @@ __all__ = [
     "ORANGE",
     "check_kind",
     "check_optimizer",
+    "drawable",
     "label",
     "new_figure",
     "numbers",
@@ -31,7 +32,6 @@ __all__ = [
     "scale_axis",
     "thinned",
     "tidy",
-    "written",
 ]
 
 BLUE, ORANGE, GREY = "#1f5fa8", "#c8611a", "#777777"
@@ -83,7 +83,7 @@ def thinned(n: int, keep: IndexArray | None = None, most: int = MOST_POINTS) -> 
     return np.unique(spread if keep is None else np.concatenate([spread, keep]))
 
 
-def written(value: Any) -> str:
+def drawable(value: Any) -> str:
     """What a picture says of a name or a value of the user's: dollars enclose a formula, or stand for themselves."""
     text = str(value)
     if "$" in text:
@@ -97,7 +97,7 @@ def written(value: Any) -> str:
 
 def label(space: Space, index: int) -> str:
     """Name of a parameter, or its number counted from 0."""
-    return written(space.names[index]) if space.names is not None else f"x[{index}]"
+    return drawable(space.names[index]) if space.names is not None else f"x[{index}]"
 
 
 def numbers(space: Space, rows: Rows, index: int) -> FloatArray:
@@ -135,6 +135,6 @@ def scale_axis(axis: Any, parameter: Parameter) -> None:
             ticks = dict.fromkeys([low, float(f"{math.sqrt(low) * math.sqrt(high):.2g}"), high])
             axis.set_ticks(list(ticks), [f"{tick:g}" for tick in ticks])
     if isinstance(parameter, Categorical):
-        axis.set_ticks(range(len(parameter.values)), list(map(written, parameter.values)))
+        axis.set_ticks(range(len(parameter.values)), list(map(drawable, parameter.values)))
     elif isinstance(parameter, Integer) and not parameter.log:
         axis.get_major_locator().set_params(integer=True)

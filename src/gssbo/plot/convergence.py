@@ -9,7 +9,7 @@ import numpy as np
 
 from gssbo._typing import FloatArray
 from gssbo._validation import check_flag
-from gssbo.plot.canvas import COLORS, GREY, check_kind, new_figure, regrets, thinned, tidy, written
+from gssbo.plot.canvas import COLORS, GREY, check_kind, drawable, new_figure, regrets, thinned, tidy
 
 __all__ = ["plot_convergence"]
 
@@ -66,16 +66,16 @@ def plot_convergence(
             table = regrets("optimum", optimum, table, maximize=up)
         at = thinned(n, most=2_000)
         middle = np.median(table, axis=0)
-        text = written(f"{name} (median of {len(curves)})".strip() if len(curves) > 1 else name)
+        text = drawable(f"{name} (median of {len(curves)})".strip() if len(curves) > 1 else name)
         axes.step(at + 1, middle[at], where="post", color=color, linewidth=1.8, label=text)
         if len(curves) > 1:
             lower, upper = np.quantile(table, [0.25, 0.75], axis=0)
             axes.fill_between(at + 1, lower[at], upper[at], step="post", color=color, alpha=0.2, linewidth=0)
         low = min(low, float(np.nanmin(middle, initial=np.inf)))
     if optimum is None:
-        axes.set_ylabel(written(f"best {value_name} so far"))
+        axes.set_ylabel(drawable(f"best {value_name} so far"))
     else:
-        axes.set_ylabel(written(f"simple regret of {value_name}"))
+        axes.set_ylabel(drawable(f"simple regret of {value_name}"))
         if low > 0.0:
             axes.set_yscale("log")
     axes.set(xlabel="evaluations, initial design included", xlim=(1, None))

@@ -8,7 +8,7 @@ import numpy as np
 
 from gssbo._typing import ArrayLike, FloatArray, IndexArray
 from gssbo._validation import check_flag, check_integer, check_real, check_vector
-from gssbo.plot.canvas import BLUE, GREY, ORANGE, new_figure, regrets, thinned, tidy, written
+from gssbo.plot.canvas import BLUE, GREY, ORANGE, drawable, new_figure, regrets, thinned, tidy
 
 __all__ = ["plot_run"]
 
@@ -87,7 +87,7 @@ def plot_run(
     step = None if random_search_step is None else check_real("random_search_step", random_search_step)
     began_at = None if retention_began_at is None else check_integer("retention_began_at", retention_began_at)
     figure = new_figure(10.0, 4.6)
-    figure.suptitle(written(title))
+    figure.suptitle(drawable(title))
     grid = figure.add_gridspec(2, 2)
     if best is None or noisy:
         _observed(figure.add_subplot(grid[:, 0]), y, up, best, n_design, value_name)
@@ -120,7 +120,7 @@ def _observed(axes: Any, y: FloatArray, maximize: bool, optimum: float | None, n
             label=f"{'highest' if maximize else 'lowest'} expected value",
         )
     _mark_design(axes, n_init, y.size)
-    axes.set(title="Values observed", xlabel="evaluations, initial design included", ylabel=written(name))
+    axes.set(title="Values observed", xlabel="evaluations, initial design included", ylabel=drawable(name))
     _legend(axes, "center right")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gssbo.plot.canvas import COLORS, check_kind, new_figure, tidy, written
+from gssbo.plot.canvas import COLORS, check_kind, drawable, new_figure, tidy
 
 __all__ = ["plot_times"]
 
@@ -49,7 +49,7 @@ def plot_times(runs: Any) -> Any:
             left += seconds
         n = max(int(run.nfev if hasattr(run, "nfev") else run.n_told), 1)
         axes.text(left, row, f"  {left:.3g} s, {1e3 * left / n:.3g} ms an evaluation", va="center", fontsize=8)
-    axes.set_yticks(range(len(by_name)), list(map(written, by_name)))
+    axes.set_yticks(range(len(by_name)), list(map(drawable, by_name)))
     axes.invert_yaxis()
     axes.margins(x=0.35)
     axes.set_xlabel("seconds of the optimizer, objective not included")

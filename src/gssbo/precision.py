@@ -151,7 +151,7 @@ class PrecisionCache:
 
     def __getstate__(self) -> dict[str, Any]:
         # Spare capacity, up to half as much again each way, need not be carried about.
-        m = min(_linalg.padded(self._n), len(self._P))
+        m = _linalg.padded(self._n)  # at most the capacity, which is padded, too
         X = np.zeros((m, self._X.shape[1]))
         X[: self._n] = self.X
         squares = {name: getattr(self, name)[:m, : m + BEYOND].copy() for name in ("_K", "_P", "_Q")}

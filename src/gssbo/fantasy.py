@@ -93,7 +93,7 @@ def _extended(gp: GaussianProcess, points: FloatArray) -> GaussianProcess:
 
 
 def _first_rows(gp: GaussianProcess, n: int) -> GaussianProcess:
-    """The process as if it had seen the first n points alone, of those that count: its weights must be theirs."""
+    """The process of the first n of its points, where those behind them are pending, which have no weight."""
     first = copy.copy(gp)
     first._n_imagined = 0
     first._U = padded_copy(gp._U[:n, :n])

@@ -75,6 +75,31 @@ def test_arrays_of_other_packages_hold_points_columns_and_ids():
     assert [each.id for each in listed.pending] == [1] and listed.n_failed == 1
 
 
+class Figure:
+    """A category with a shape, which is no array."""
+
+    def __init__(self, shape):
+        self.shape = shape
+
+
+@pytest.mark.parametrize("shape", ["square", 3, (3, 4), None], ids=str)
+def test_what_has_a_shape_alone_is_no_array(shape):
+    figure = Figure(shape)
+    for bounds, point in (
+        ([[figure, "b"]], [figure]),
+        ([[figure, "b"], (0.0, 1.0)], [figure, 0.5]),
+        ({"c": [figure, "b"], "x": (0.0, 1.0)}, {"c": figure, "x": 0.5}),
+    ):
+        opt = gssbo.Optimizer(bounds, rng=0, duplicates="allow")
+        opt.tell(point, 1.0)
+        opt.tell([point, point], [1.0, 2.0])
+        opt.enqueue(point)
+        opt.tell(opt.ask(), 3.0)
+        assert opt.n_told == 4 and all(each == point for each in opt.X)
+    with pytest.raises(ValueError, match="id must be an integer, got <"):
+        opt.tell(id=figure, y=1.0)
+
+
 @pytest.mark.parametrize("kind", ["Float64", "Int64", "object", "double[pyarrow]", "int64[pyarrow]"])
 def test_nullable_columns_of_pandas(kind):
     pandas = pytest.importorskip("pandas")

@@ -28,6 +28,7 @@ __all__ = [
     "check_real",
     "check_unmasked",
     "check_vector",
+    "is_array",
     "is_masked",
     "spawn_generators",
 ]
@@ -73,6 +74,11 @@ def _masked(name: str, value: Any) -> ValueError:
 def is_masked(value: Any) -> bool:
     """Whether it is a masked number of NumPy's, or an array with masked entries; nullable ones of pandas are not."""
     return isinstance(value, np.ma.MaskedArray) and bool(np.ma.is_masked(value))
+
+
+def is_array(value: Any) -> bool:
+    """Whether it is an array of one dimension or more, of any package; what has a shape alone may be a category."""
+    return hasattr(value, "__array__") and len(getattr(value, "shape", ())) > 0
 
 
 def as_array(value: Any) -> NDArray[Any]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from gssbo._arithmetic import all_in_own_arithmetic
 from gssbo._text import brief
-from gssbo._validation import check_flag, check_integer, check_vector
+from gssbo._validation import check_flag, check_integer, check_vector, is_array
 from gssbo.entry import Entry
 from gssbo.journal import Journal
 from gssbo.observations import read_observations
@@ -350,4 +350,4 @@ class Ledger(Statement):
 
 def _is_empty(values: Any) -> bool:
     """Whether it is a list, an array or a data frame of nothing; a dict is one point."""
-    return (isinstance(values, list | tuple) and not values) or getattr(values, "shape", ())[:1] == (0,)
+    return (isinstance(values, list | tuple) and not values) or (is_array(values) and len(values) == 0)

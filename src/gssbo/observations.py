@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gssbo._text import brief
 from gssbo._typing import FloatArray
-from gssbo._validation import check_array, check_integer, check_noise_std, check_unmasked, check_vector
+from gssbo._validation import check_array, check_integer, check_noise_std, check_unmasked, check_vector, is_array
 from gssbo.books import Books
 from gssbo.pending import Pending, Suggestion
 from gssbo.space import Rows
@@ -73,7 +73,7 @@ def read_observations(
 
 
 def _is_many(value: Any) -> bool:
-    return isinstance(value, list | tuple | range) or len(getattr(value, "shape", ())) > 0
+    return isinstance(value, list | tuple | range) or is_array(value)
 
 
 def _points_and_ids(x: Any, id: Any) -> tuple[Any, list[int] | None]:

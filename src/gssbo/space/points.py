@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gssbo._text import brief, listed
-from gssbo._validation import check_array, check_matrix
+from gssbo._validation import check_array, check_matrix, is_array
 
 __all__ = ["by_name", "read_array", "read_columns"]
 
@@ -81,8 +81,8 @@ def _unwrapped(item: Any, names: tuple[str, ...] | None) -> Any:
     if hasattr(item, "iloc") and hasattr(item, "items") and not hasattr(item, "columns"):
         row = dict(item.items())
         return list(item) if names is None or not all(isinstance(key, str) for key in row) else row
-    foreign = hasattr(item, "__array__") and not isinstance(item, np.ndarray) and not hasattr(item, "columns")
-    return list(item) if foreign and len(getattr(item, "shape", ())) == 1 else item
+    foreign = is_array(item) and not isinstance(item, np.ndarray) and not hasattr(item, "columns")
+    return list(item) if foreign and len(item.shape) == 1 else item
 
 
 def _column_names(value: Any) -> list[Any] | None:
@@ -95,7 +95,7 @@ def _column_names(value: Any) -> list[Any] | None:
 
 
 def _is_column(item: Any) -> bool:
-    return isinstance(item, list) or len(getattr(item, "shape", ())) > 0 or hasattr(item, "iloc")
+    return isinstance(item, list) or is_array(item) or hasattr(item, "iloc")
 
 
 def by_name(name: str, point: Mapping[Any, Any], d: int, names: tuple[str, ...] | None) -> list[Any]:

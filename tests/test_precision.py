@@ -117,6 +117,15 @@ def test_whoever_leaves_the_others_stay_in_order(n, how):
         check(cache)
 
 
+@pytest.mark.parametrize("leave", [lambda cache: cache.remove(8), lambda cache: cache.replace(8, np.array([0.3, 0.6]))])
+def test_nothing_is_read_of_the_covariances_of_the_last_as_it_leaves(leave):
+    cache = PrecisionCache(Kernel("matern52", np.array([0.5, 0.5]), 1.0), 1e-3, np.random.default_rng(0).random((9, 2)))
+    cache._K[:9, 8] = np.inf
+    leave(cache)
+    assert cache.n_refactorized == 1
+    check(cache)
+
+
 @pytest.mark.parametrize("twins", [False, True])
 @pytest.mark.parametrize("noise", [1e-10, 1e-8, 1e-6, 1e-4, 1e-2, 1e-1])
 @pytest.mark.parametrize("d", [1, 2, 6])

@@ -61,8 +61,15 @@ cdef void put_column(Py_ssize_t n, Py_ssize_t ld, double factor, const double *x
         A[i * ld + n] = factor * x[i]
 
 
-cdef void see_out(Py_ssize_t n, Py_ssize_t ld, double *P, Leaving *leaving) noexcept nogil:
-    """a and u of the observation at a slot of P (n + 1, n + 1)."""
+cdef void clear_column(Py_ssize_t n, Py_ssize_t ld, double *A) noexcept nogil:
+    """A[:n, n] = 0."""
+    cdef Py_ssize_t i
+    for i in range(n):
+        A[i * ld + n] = 0.0
+
+
+cdef void see_out(Py_ssize_t n, Py_ssize_t ld, double *K, double *P, double *Q, Leaving *leaving) noexcept nogil:
+    """a and u of the observation at a slot of P (n + 1, n + 1); over the columns of the last one none would move up."""
     cdef Py_ssize_t i, slot = leaving.slot
     leaving.a = P[slot * ld + slot]
     for i in range(slot):
@@ -70,8 +77,9 @@ cdef void see_out(Py_ssize_t n, Py_ssize_t ld, double *P, Leaving *leaving) noex
     for i in range(slot, n):
         leaving.u[i] = -P[slot * ld + i + 1] / leaving.a
     if slot == n:
-        for i in range(n):      # it does not move up over its column
-            P[i * ld + n] = 0.0
+        clear_column(n, ld, K)
+        clear_column(n, ld, P)
+        clear_column(n, ld, Q)
 
 
 cdef void product(
@@ -158,7 +166,7 @@ def insert(
         memcpy(covariances, &k[0], n * sizeof(double))
         memcpy(signs, &probe[0], n * sizeof(double))
         if replaces:
-            see_out(n, ld, &P[0, 0], &leaving)
+            see_out(n, ld, &K[0, 0], &P[0, 0], &Q[0, 0], &leaving)
         product(n, ld, &P[0, 0], replaces, &leaving, covariances, wide, u)
         # u += P @ (k - K @ u); K @ v on the way
         if replaces:
@@ -212,7 +220,7 @@ def remove(
 
     Returns the drift max |P K v - v|, infinite where there is a NaN, and `length_error`.
     """
-    cdef Py_ssize_t ld = P.shape[1], padded = gssbo_padded(n + GSSBO_LANES), i
+    cdef Py_ssize_t ld = P.shape[1], padded = gssbo_padded(n + GSSBO_LANES)
     cdef double *zero = zeros(8 * padded)
     cdef double *signs = zero + padded
     cdef double *seen = signs + padded
@@ -225,16 +233,17 @@ def remove(
     leaving.slot, leaving.u, leaving.w = slot, h + padded, h + 2 * padded
     with nogil:
         memcpy(signs, &probe[0], n * sizeof(double))
+        see_out(n, ld, &K[0, 0], &P[0, 0], &Q[0, 0], &leaving)
         by = gssbo_update(0.0, zero, zero, again, 0.0, signs, seen, NULL)
         simd.update_symmetric(n, slot, &K[0, 0], ld, &by)
-        see_out(n, ld, &P[0, 0], &leaving)
         by = gssbo_update(-leaving.a, leaving.u, leaving.u, leaving.w, 0.0, seen, again, lengths)
         simd.update_symmetric(n, slot, &P[0, 0], ld, &by)
         drift = largest_difference(n, again, signs)
         half_change(n, -1.0, leaving.a, leaving.u, leaving.w, h)
         simd.add_symmetric(n, slot, &Q[0, 0], ld, h, leaving.u, NULL, NULL)
-        for i in range(n):
-            K[i, n] = P[i, n] = Q[i, n] = 0.0
+        clear_column(n, ld, &K[0, 0])
+        clear_column(n, ld, &P[0, 0])
+        clear_column(n, ld, &Q[0, 0])
         error = length_error(n, ld, lengths, &Q[0, 0])
     gssbo_release(zero)
     return drift, error

@@ -3,6 +3,7 @@
 import numpy as np
 
 import gssbo
+from gssbo.pending import Pending
 
 BOUNDS = [(0.0, 0.3), (0.9, 1.7), (-1.0, 1.0)]
 
@@ -19,6 +20,28 @@ def test_what_comes_back_in_single_precision_answers_its_suggestion():
     assert [each.id for each in opt.pending] == [0] and opt.n_told == 3
     opt.tell([first.astype(np.float32), first.astype(np.float32), first], [1.0, 2.0, 3.0])
     assert opt.pending == [] and opt.n_told == 6
+
+
+def test_what_is_the_same_in_single_precision_need_not_be_near():
+    low = 1e9  # where a step is 64
+    opt = gssbo.Optimizer([(low, low + 1.0)], n_init=4, rng=0)
+    (x,) = opt.ask()
+    assert np.float32(x) == low and 0.1 < x - low < 0.9
+    opt.tell([low], 1.0)
+    assert len(opt.pending) == 1 and opt.n_told == 1
+    opt.tell([x], 2.0)
+    assert opt.pending == []
+
+
+def test_exact_answers_are_not_compared_with_what_is_pending(monkeypatch):
+    compared, rounded = [], Pending.rounded
+    monkeypatch.setattr(
+        Pending, "rounded", lambda pending, rows, unit: compared.append(len(rows)) or rounded(pending, rows, unit)
+    )
+    opt = gssbo.Optimizer([(0.0, 1.0)], n_init=50, rng=0)
+    points = opt.ask(40)
+    opt.tell([*points[:39], [0.5]], np.ones(40))
+    assert compared == [1] and [each.id for each in opt.pending] == [39]
 
 
 def test_a_loop_in_single_precision_leaves_nothing_pending(tmp_path):

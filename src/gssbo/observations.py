@@ -65,7 +65,7 @@ def read_observations(
     responses = _responses(names[1], y, len(rows), single, failed, books.sign)
     noise = None if noise_std is None else _noise(noise_std, len(rows))
     if numbers is None:
-        return Observations(rows, responses, noise, _matches(books.pending, rows))
+        return Observations(rows, responses, noise, _matches(books, rows))
     told = Observations(rows, responses, noise, list(numbers))
     noises: Sequence[float | None] = [None] * len(rows) if noise is None else noise.tolist()
     each = zip(numbers, rows, responses, noises, strict=True)
@@ -132,19 +132,20 @@ def _is_new(books: Books, number: int, row: Rows, response: float, noise: float 
     return False
 
 
-def _matches(pending: Pending, rows: Rows) -> list[int | None]:
+def _matches(books: Books, rows: Rows) -> list[int | None]:
     """The pending suggestion each row answers, if it does: the oldest of the same values, equal rows in turn."""
+    pending = books.pending
     found: list[int | None] = [None] * len(rows)
     if len(pending):
         left: dict[bytes, list[int]] = {}
         for k in np.flatnonzero(pending.seen(rows)):
             numbers = left.setdefault(rows[k].tobytes(), pending.matches(rows[k])[::-1])
             found[k] = numbers.pop() if numbers else None
-        taken = set(found)
-        for single, candidates in pending.rounded(rows).items():
+        others, taken = np.flatnonzero([number is None for number in found]), set(found)
+        for i, candidates in pending.rounded(rows[others], books.space.to_unit(rows[others])).items():
             free = [number for number in candidates if number not in taken]
-            if found[single] is None and free:
-                found[single] = free[0]
+            if free:
+                found[others[i]] = free[0]
                 taken.add(free[0])
     return found
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gssbo._typing import FloatArray
+from gssbo.space.parameter import SINGLE
 
 __all__ = ["Pending", "Suggestion"]
 
@@ -103,17 +104,19 @@ class Pending:
         """Mask of the rows that are pending, to the bit."""
         return np.array([row.tobytes() in self._by_key for row in rows], dtype=bool)
 
-    def rounded(self, rows: NDArray[Any]) -> dict[int, list[int]]:
+    def rounded(self, rows: NDArray[Any], unit: FloatArray) -> dict[int, list[int]]:
         """For those of the rows (n, d) of reals that are pending but in single precision, their numbers as `matches`.
 
-        Each coordinate is that of the suggestion, or what it is in single precision, PyTorch's usual one.
+        Each coordinate is that of the suggestion, or what it is in single precision, PyTorch's usual one, and as a unit
+        point (n, D) next to it: far from 0 the whole of a side may be one number in single precision.
         """
         found: dict[int, list[int]] = {}
         if self._by_single and rows.dtype.kind == "f":
             singles = _single(rows)
-            for k, single in enumerate(singles):
-                for number in self._by_single.get(single.tobytes(), ()):
-                    if ((rows[k] == self._open[number][0]) | (rows[k] == single)).all():
+            for k in np.flatnonzero((rows == singles).any(axis=1)).tolist():
+                for number in self._by_single.get(singles[k].tobytes(), ()):
+                    row, at, _ = self._open[number]
+                    if ((rows[k] == row) | (rows[k] == singles[k])).all() and np.abs(unit[k] - at).max() <= SINGLE:
                         found.setdefault(k, []).append(number)
         return found
 

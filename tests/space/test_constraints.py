@@ -83,6 +83,10 @@ def test_numbers_among_categories_count():
         (LinearConstraint([1, 1], np.nan, 1.0), r"^constraints\[0\] must have lb <= ub, got lb=\[?nan\]?, ub="),
         (LinearConstraint([np.nan, 1], 0.0, 1.0), r"^constraints\[0\] must have finite coefficients, got \[\[nan"),
         (
+            LinearConstraint(np.ma.array([[1.0, 2.0]], mask=[[False, True]]), ub=1.0),
+            r"^A of constraints\[0\] must have no masked entries",
+        ),
+        (
             [LinearConstraint([1, 1], ub=1), NonlinearConstraint(sum, 0, [1, -1])],
             r"^constraints\[1\] must have lb <= ub, got lb=0, ub=\[1, -1\]",
         ),

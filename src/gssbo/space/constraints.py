@@ -190,7 +190,8 @@ class Constraints:
 
 class _Linear:
     def __init__(self, where: str, constraint: LinearConstraint, is_number: NDArray[np.bool_]) -> None:
-        self.A = np.atleast_2d(np.asarray(getattr(constraint.A, "toarray", lambda: constraint.A)(), dtype=np.float64))
+        dense = getattr(constraint.A, "toarray", lambda: constraint.A)()
+        self.A = np.atleast_2d(check_array(f"A of {where}", dense))
         if self.A.ndim != 2 or self.A.shape[1] != len(is_number):
             raise ValueError(f"{where} must have A with {len(is_number)} columns, got shape {self.A.shape}")
         if np.any(self.A[:, ~is_number]):

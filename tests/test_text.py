@@ -7,10 +7,13 @@ from scipy.optimize import LinearConstraint, NonlinearConstraint
 import gssbo
 from gssbo import Categorical, Optimizer
 from gssbo._text import brief, listed
+from gssbo.space import Space
 
 MANY = list(range(100_000))
 WORDS = [f"word {i}" for i in MANY]
 LONG = "x" * 100_000
+TABLE = np.full((50, 100), np.nan)
+BOX = dict.fromkeys(WORDS[:100], (0, 1))
 
 
 class Speechless:
@@ -54,9 +57,20 @@ def test_of_many_values_the_first_are_listed():
         (lambda: Categorical(set(MANY)), "values must be a list"),
         (lambda: Categorical([LONG, LONG]), "values must be distinct"),
         (lambda: gssbo.Integer(0, 10**10_000), "Integer must have bounds"),
+        (
+            lambda: Optimizer([(0, 1)] * 100, constraints=LinearConstraint(TABLE, ub=1.0)),
+            r"constraints\[0\] must have finite coefficients",
+        ),
+        (lambda: Optimizer([(0, 1)], method="box", pool=TABLE), "pool must be"),
+        (lambda: Optimizer([(0, 1)], strategy=TABLE), "strategy must be"),
+        (lambda: gssbo.minimize(sum, [(0, 1)], n_evals=2, progress=TABLE), "progress must be"),
+        (lambda: Optimizer([(0, 1)], journal=TABLE), "journal must be"),
+        (lambda: Optimizer([(0, 1)] * 100).forget(np.zeros(100)), "x or id must be"),
+        (lambda: Space(BOX).read_many("X", dict.fromkeys(BOX, 0.5)), "X must be a list of points, got one point"),
     ],
 )
 def test_messages_are_short_however_much_they_are_about(call, message):
     with pytest.raises(ValueError, match=f"^{message}") as caught:
         call()
     assert len(str(caught.value)) < 500
+    assert len(str(caught.value).splitlines()) == 1

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gssbo._text import brief
 from gssbo._typing import IndexArray
 from gssbo._validation import check_flag, check_integer, check_real
 
@@ -69,7 +70,7 @@ class Buffer:
         self.size: int | None = None
         if isinstance(size, str):
             if size != "dynamic":
-                raise ValueError(f"subset_size must be an integer or 'dynamic', got {size!r}")
+                raise ValueError(f"subset_size must be an integer or 'dynamic', got {brief(size)}")
         else:
             self.size = check_integer("subset_size", size, at_least=1)
             if self.size <= self.n_forced:
@@ -79,7 +80,7 @@ class Buffer:
                 )
         if isinstance(pool, str):
             if pool not in ("auto", "full", "rotating"):
-                raise ValueError(f"pool must be 'auto', 'full', 'rotating' or a window size, got {pool!r}")
+                raise ValueError(f"pool must be 'auto', 'full', 'rotating' or a window size, got {brief(pool)}")
             self._pool: str | int = pool
         else:
             self._pool = check_integer("pool", pool, at_least=1)

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from gssbo._arithmetic import all_in_own_arithmetic
 from gssbo._core import _gp, _linalg, _posterior
 from gssbo._mle import Likelihood
+from gssbo._text import brief
 from gssbo._typing import ArrayLike, FloatArray, RngLike
 from gssbo._validation import as_generator, check_array, check_flag, check_integer, check_matrix, check_vector
 from gssbo.factor import backward, forward, symmetric
@@ -352,7 +353,7 @@ class GaussianProcess(Regressor):
         else:
             parameters = check_array("theta", theta)
             if parameters.shape != (d + 2,) or np.isnan(parameters).any():
-                raise ValueError(f"theta must have shape ({d + 2},) and no NaN, got {theta!r}")
+                raise ValueError(f"theta must have shape ({d + 2},) and no NaN, got {brief(theta)}")
         value, gradient = Likelihood(
             KERNELS[self.kernel], self.X_train_, self.y_train_, self.known_noise_, self.noise_factors_
         )(parameters)

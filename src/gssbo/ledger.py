@@ -316,7 +316,7 @@ class Ledger(Statement):
             numbers = self._pending.matches(rows[0]) if len(rows) == 1 else []
         number = next(iter(numbers), -1) if id is None else check_integer("id", id, at_least=0)
         if number not in self._pending:
-            raise ValueError(f"x or id must be of a pending suggestion, got {x if id is None else id!r}")
+            raise ValueError(f"x or id must be of a pending suggestion, got {brief(x if id is None else id)}")
         if x is not None and number not in numbers:
             raise ValueError(f"x and id must be of the same suggestion, got {brief(x)} and {brief(id)}")
         return number

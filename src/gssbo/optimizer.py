@@ -26,6 +26,7 @@ import numpy as np
 from gssbo import methods
 from gssbo._arithmetic import all_in_own_arithmetic
 from gssbo._keywords import check_keywords, keywords_of
+from gssbo._text import brief
 from gssbo._typing import RngLike
 from gssbo._validation import check_choice, check_flag, check_integer, spawn_generators
 from gssbo.box_strategy import BoxStrategy
@@ -81,7 +82,7 @@ def _with_method(init: Init) -> Init:
 
 def _portfolio_size(value: Any) -> int:
     if isinstance(value, str):
-        raise ValueError(f"subset_size must be an integer, or 'dynamic' with method='box', got {value!r}")
+        raise ValueError(f"subset_size must be an integer, or 'dynamic' with method='box', got {brief(value)}")
     return check_integer("subset_size", value, at_least=3)
 
 
@@ -235,7 +236,7 @@ class Optimizer(Resumable):
         )
         self.rule = check_choice("rule", rule, RULES)
         if not (strategy is None or callable(strategy)):
-            raise ValueError(f"strategy must be callable, got {strategy!r}")
+            raise ValueError(f"strategy must be callable, got {brief(strategy)}")
         self.timings = Timings()
         self._journal, self._generators, entries = open_journal(
             journal, self.space, given, rng, spawn_generators("rng", rng, 4)
@@ -259,7 +260,7 @@ class Optimizer(Resumable):
                 factor=dynamic_factor,
                 retain_initial=retain_initial,
                 retain_newest=retain_newest,
-                pool="rotating" if pool == "auto" and self.rule in PIVOTED else pool,
+                pool="rotating" if isinstance(pool, str) and pool == "auto" and self.rule in PIVOTED else pool,
             )
             self._strategy = (BoxStrategy if strategy is None else strategy)(
                 self.space,

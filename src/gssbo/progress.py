@@ -18,7 +18,7 @@ from typing import Any, TextIO, TypeAlias
 import numpy as np
 
 from gssbo._optional import import_optional
-from gssbo._text import clock, number
+from gssbo._text import brief, clock, number
 from gssbo.exceptions import MissingDependencyError
 from gssbo.modelled import Modelled
 
@@ -97,7 +97,7 @@ def display_for(progress: Any, n_evals: int) -> AbstractContextManager[Show]:
     if isinstance(progress, bool):
         return make_display("gssbo", n_evals) if progress else contextlib.nullcontext(_nothing)
     if not callable(progress):
-        raise ValueError(f"progress must be True, False or a callable that takes a Standing, got {progress!r}")
+        raise ValueError(f"progress must be True, False or a callable that takes a Standing, got {brief(progress)}")
     return _entered(progress) if hasattr(progress, "__enter__") else contextlib.nullcontext(progress)
 
 

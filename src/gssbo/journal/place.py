@@ -8,6 +8,7 @@ import stat
 from pathlib import Path
 from typing import Any
 
+from gssbo._text import brief
 from gssbo.exceptions import JournalError
 
 __all__ = ["check_path", "refuse_special", "sync_folder"]
@@ -30,7 +31,7 @@ def check_path(name: str, value: Any) -> Path:
     try:
         path = Path(os.fspath(value))
     except TypeError:
-        raise ValueError(f"{name} must be a path, got {value!r}") from None
+        raise ValueError(f"{name} must be a path, got {brief(value)}") from None
     if "\0" in str(path):
         raise ValueError(f"{name} must be a path without null characters, got {value!r}")
     return path

@@ -195,9 +195,11 @@ class _Linear:
         if self.A.ndim != 2 or self.A.shape[1] != len(is_number):
             raise ValueError(f"{where} must have A with {len(is_number)} columns, got shape {self.A.shape}")
         if np.any(self.A[:, ~is_number]):
-            raise ValueError(f"{where} must have coefficient 0 for categories that are no numbers, got {self.A}")
+            raise ValueError(
+                f"{where} must have coefficient 0 for categories that are no numbers, got {brief(self.A.tolist())}"
+            )
         if not np.isfinite(self.A).all():
-            raise ValueError(f"{where} must have finite coefficients, got {self.A}")
+            raise ValueError(f"{where} must have finite coefficients, got {brief(self.A.tolist())}")
         self._is_number, self._sizes = is_number, np.abs(self.A)
         lower, upper = _bounds(where, constraint)
         self.lower, self.upper = np.broadcast_to(lower, len(self.A)), np.broadcast_to(upper, len(self.A))
@@ -230,7 +232,7 @@ class _Linear:
 class _Nonlinear:
     def __init__(self, where: str, constraint: NonlinearConstraint) -> None:
         if not callable(constraint.fun):
-            raise ValueError(f"{where} must have a callable fun, got {constraint.fun!r}")
+            raise ValueError(f"{where} must have a callable fun, got {brief(constraint.fun)}")
         self._where, self._fun = where, constraint.fun
         self.lower, self.upper = _bounds(where, constraint)
         self._shape = self.lower.shape  # of values, the last that was seen to suit the bounds

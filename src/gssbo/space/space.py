@@ -172,7 +172,7 @@ class Space:
             return self._store_table(name, check_matrix(name, value, columns=self.n_parameters))
         rows, single = self.read(name, value)
         if single:
-            raise ValueError(f"{name} must be a list of points, got one point {value!r}")
+            raise ValueError(f"{name} must be a list of points, got one point {brief(value)}")
         return rows
 
     def show(self, rows: Rows) -> Any:

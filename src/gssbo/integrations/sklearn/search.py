@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gssbo._optional import import_optional
+from gssbo._text import brief
 from gssbo._typing import FloatArray
 from gssbo._validation import check_integer
 from gssbo._warning import warn
@@ -275,7 +276,7 @@ def _checked(options: Any) -> dict[str, Any]:
     if options is None:
         return {}
     if not isinstance(options, dict):
-        raise ValueError(f"optimizer_options must be a dict, got {options!r}")
+        raise ValueError(f"optimizer_options must be a dict, got {brief(options)}")
     known = [name for name in inspect.signature(Optimizer).parameters if name not in OURS]
     for name in options:
         if name in OURS:

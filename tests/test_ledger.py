@@ -261,6 +261,15 @@ def test_only_pending_suggestions_are_forgotten(what):
     assert books(opt) == before
 
 
+def test_one_suggestion_is_forgotten_at_a_time():
+    opt, suggestions = asked()
+    before = books(opt)
+    for id in (None, 1):
+        with pytest.raises(ValueError, match=r"^x must be one point, got 2"):
+            opt.forget([each.x for each in suggestions[:2]], id=id)
+    assert books(opt) == before
+
+
 # ---- numbers of suggestions
 
 
@@ -329,7 +338,7 @@ def test_a_point_and_an_id_of_different_suggestions_are_refused():
     opt = Optimizer([(0.0, 1.0)], rng=0)
     opt.enqueue([[0.25], [0.25], [0.5]])
     first, twin, other = opt.ask(3, ids=True)
-    for x in (first, first.x, [[0.25], [0.5]]):
+    for x in (first, first.x):
         with pytest.raises(ValueError, match="x and id must be of the same suggestion, got"):
             opt.forget(x, id=other.id)
     with pytest.raises(ValueError, match="x and id must be of the same suggestion, got"):

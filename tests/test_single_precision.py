@@ -44,6 +44,13 @@ def test_exact_answers_are_not_compared_with_what_is_pending(monkeypatch):
     assert compared == [1] and [each.id for each in opt.pending] == [39]
 
 
+def test_what_comes_back_in_single_precision_is_forgotten():
+    opt = gssbo.Optimizer(BOUNDS, n_init=4, rng=0, threads=1)
+    first, second = opt.ask(2)
+    opt.forget(second.astype(np.float32))
+    assert [each.x.tolist() for each in opt.pending] == [first.tolist()]
+
+
 def test_a_loop_in_single_precision_leaves_nothing_pending(tmp_path):
     def cost(x):
         return float((x[0] - 0.5) ** 2 + (x[1] - 2.0) ** 2 + x[2] ** 2)  # the best is at two bounds

@@ -312,8 +312,10 @@ class Ledger(Statement):
         if isinstance(x, Suggestion):
             numbers = [check_integer("id", x.id, at_least=0)]
         elif x is not None:
-            rows, _ = self.space.read("x", x)
-            numbers = self._pending.matches(rows[0]) if len(rows) == 1 else []
+            rows, single = self.space.read("x", x)
+            if not single and len(rows) != 1:
+                raise ValueError(f"x must be one point, got {len(rows)}")
+            numbers = self._pending.matches(rows[0]) or self._pending.rounded(rows).get(0, [])
         number = next(iter(numbers), -1) if id is None else check_integer("id", id, at_least=0)
         if number not in self._pending:
             raise ValueError(f"x or id must be of a pending suggestion, got {brief(x if id is None else id)}")

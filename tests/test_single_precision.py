@@ -44,6 +44,16 @@ def test_exact_answers_are_not_compared_with_what_is_pending(monkeypatch):
     assert compared == [1] and [each.id for each in opt.pending] == [39]
 
 
+def test_reals_beside_other_parameters_may_come_back_in_single_precision():
+    opt = gssbo.Optimizer({"a": (0.0, 0.3), "n": gssbo.Integer(0, 2**60), "c": ["u", "v"]}, rng=0, threads=1)
+    suggestion = opt.ask(ids=True)
+    x = suggestion.x | {"a": np.float32(suggestion.x["a"])}
+    opt.tell(x | {"n": x["n"] + 1}, 1.0)  # another one, though not in double precision
+    assert [each.id for each in opt.pending] == [suggestion.id]
+    opt.tell(x, 2.0)
+    assert opt.pending == [] and opt.n_told == 2
+
+
 def test_what_comes_back_in_single_precision_is_forgotten():
     opt = gssbo.Optimizer(BOUNDS, n_init=4, rng=0, threads=1)
     first, second = opt.ask(2)

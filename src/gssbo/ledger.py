@@ -315,7 +315,8 @@ class Ledger(Statement):
             rows, single = self.space.read("x", x)
             if not single and len(rows) != 1:
                 raise ValueError(f"x must be one point, got {len(rows)}")
-            numbers = self._pending.matches(rows[0]) or self._pending.rounded(rows).get(0, [])
+            numbers = self._pending.matches(rows[0])
+            numbers = numbers or self._pending.rounded(rows, self.space.to_unit(rows)).get(0, [])
         number = next(iter(numbers), -1) if id is None else check_integer("id", id, at_least=0)
         if number not in self._pending:
             raise ValueError(f"x or id must be of a pending suggestion, got {brief(x if id is None else id)}")

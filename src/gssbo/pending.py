@@ -56,7 +56,7 @@ class Pending:
         self._open: dict[int, tuple[NDArray[Any], FloatArray, int]] = {}
         self._forgotten: dict[int, NDArray[Any]] = {}  # rows, as they may be told all the same
         self._by_key: dict[bytes, list[int]] = {}
-        self._by_single: dict[bytes, list[int]] = {}  # of reals alone: by their row in single precision
+        self._by_single: dict[bytes, list[int]] = {}  # where there are reals: by their row, these in single precision
         self.queue: deque[NDArray[Any]] = deque()
         self.clock = 0
 
@@ -105,18 +105,19 @@ class Pending:
         return np.array([row.tobytes() in self._by_key for row in rows], dtype=bool)
 
     def rounded(self, rows: NDArray[Any], unit: FloatArray) -> dict[int, list[int]]:
-        """For those of the rows (n, d) of reals that are pending but in single precision, their numbers as `matches`.
+        """For those of the rows (n,) that are pending but for reals in single precision, their numbers as `matches`.
 
-        Each coordinate is that of the suggestion, or what it is in single precision, PyTorch's usual one, and as a unit
-        point (n, D) next to it: far from 0 the whole of a side may be one number in single precision.
+        Each real is that of the suggestion, or what it is in single precision, PyTorch's usual one, and the unit point
+        (n, D) is next to it: far from 0 the whole of a side may be one number in single precision.
         """
         found: dict[int, list[int]] = {}
-        if self._by_single and rows.dtype.kind == "f":
+        if self._by_single:
             singles = _single(rows)
-            for k in np.flatnonzero((rows == singles).any(axis=1)).tolist():
+            for k in np.flatnonzero(_have_equal_reals(rows, singles)).tolist():
+                told, single = _reals(rows[k]), _reals(singles[k])
                 for number in self._by_single.get(singles[k].tobytes(), ()):
                     row, at, _ = self._open[number]
-                    if ((rows[k] == row) | (rows[k] == singles[k])).all() and np.abs(unit[k] - at).max() <= SINGLE:
+                    if ((told == _reals(row)) | (told == single)).all() and np.abs(unit[k] - at).max() <= SINGLE:
                         found.setdefault(k, []).append(number)
         return found
 
@@ -136,7 +137,7 @@ class Pending:
         self._outcomes.append(OPEN)
         self._open[number] = row, unit, self.clock
         self._by_key.setdefault(row.tobytes(), []).append(number)
-        if row.dtype.kind == "f":
+        if len(_reals(row)):
             self._by_single.setdefault(_single(row).tobytes(), []).append(number)
         return number
 
@@ -183,14 +184,35 @@ class Pending:
         if entry is not None:
             row = entry[0]
             _remove(self._by_key, row.tobytes(), number)
-            if row.dtype.kind == "f":
-                _remove(self._by_single, _single(row).tobytes(), number)
+            _remove(self._by_single, _single(row).tobytes(), number)
             self._open.pop(number, None)
 
 
-def _single(rows: NDArray[Any]) -> NDArray[np.float32]:
+def _single(rows: NDArray[Any]) -> NDArray[Any]:
+    """Rows with their reals in single precision; all else stays."""
+    kinds = [(name, np.float32 if kind.kind == "f" else kind) for name, kind in _columns(rows.dtype)]
     with np.errstate(over="ignore"):
-        return rows.astype(np.float32)
+        return rows.astype(kinds if rows.dtype.names else kinds[0][1])
+
+
+def _have_equal_reals(rows: NDArray[Any], others: NDArray[Any]) -> NDArray[np.bool_]:
+    """Mask of the rows that share a real with the row beside them."""
+    if rows.dtype.names is None:
+        return (rows == others).any(axis=1)
+    reals = [rows[name] == others[name] for name, kind in _columns(rows.dtype) if kind.kind == "f"]
+    return np.array(reals).any(axis=0)
+
+
+def _reals(row: NDArray[Any]) -> NDArray[Any]:
+    """The reals of a row."""
+    if row.dtype.names is None:
+        return row if row.dtype.kind == "f" else row[:0]
+    return np.array([row[name] for name, kind in _columns(row.dtype) if kind.kind == "f"])
+
+
+def _columns(dtype: np.dtype[Any]) -> list[tuple[str, np.dtype[Any]]]:
+    """Name and type of each column of a structured type; a plain type is its only one."""
+    return [("", dtype)] if dtype.names is None else [(name, dtype[name]) for name in dtype.names]
 
 
 def _remove(index: dict[bytes, list[int]], key: bytes, number: int) -> None:

@@ -198,9 +198,12 @@ def _single(rows: NDArray[Any]) -> NDArray[Any]:
 def _have_equal_reals(rows: NDArray[Any], others: NDArray[Any]) -> NDArray[np.bool_]:
     """Mask of the rows that share a real with the row beside them."""
     if rows.dtype.names is None:
-        return (rows == others).any(axis=1)
-    reals = [rows[name] == others[name] for name, kind in _columns(rows.dtype) if kind.kind == "f"]
-    return np.array(reals).any(axis=0)
+        equal: NDArray[np.bool_] = rows == others
+    else:
+        reals = [name for name, kind in _columns(rows.dtype) if kind.kind == "f"]
+        equal = np.column_stack([rows[name] == others[name] for name in reals])
+    shared: NDArray[np.bool_] = equal.any(axis=1)
+    return shared
 
 
 def _reals(row: NDArray[Any]) -> NDArray[Any]:

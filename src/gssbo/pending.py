@@ -198,10 +198,10 @@ def _single(rows: NDArray[Any]) -> NDArray[Any]:
 def _have_equal_reals(rows: NDArray[Any], others: NDArray[Any]) -> NDArray[np.bool_]:
     """Mask of the rows that share a real with the row beside them."""
     if rows.dtype.names is None:
-        equal = np.asarray(rows == others)
+        equal = np.equal(rows, others)
     else:
         reals = [name for name, kind in _columns(rows.dtype) if kind.kind == "f"]
-        equal = np.column_stack([rows[name] == others[name] for name in reals])
+        equal = np.column_stack([np.equal(rows[name], others[name]) for name in reals])
     shared: NDArray[np.bool_] = equal.any(axis=1)
     return shared
 

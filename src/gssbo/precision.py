@@ -25,7 +25,7 @@ from gssbo._parallel import share
 from gssbo._typing import FloatArray
 from gssbo.factor import mirrored
 from gssbo.kernels import Kernel
-from gssbo.padded import aligned
+from gssbo.padded import aligned, padded_copy
 
 __all__ = ["PrecisionCache", "Workspace", "precision_matrix"]
 
@@ -209,9 +209,8 @@ class PrecisionCache:
         if n == 0:
             return 0.0
         K = self.kernel.padded_gram(self.X, self.noise)
-        P, product = np.zeros_like(K), np.eye(*K.shape)
-        P[:, :n] = self.P
-        _linalg.subtract_product(n, n, n, P, K, product)
+        product = np.eye(*K.shape)
+        _linalg.subtract_product(n, n, n, padded_copy(self.P), K, product)
         return float(np.abs(product[:, :n]).max())
 
     def _close(self, index: int) -> None:

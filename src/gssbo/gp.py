@@ -173,7 +173,7 @@ class GaussianProcess(Regressor):
         """
         factors = np.ones(len(y)) if noise_factors is None else noise_factors
         z, mean, std, known = self._standardized(y, noise_std)
-        hill = partial(Likelihood, KERNELS[self.kernel], X, z, known, factors)
+        hill = partial(Likelihood, KERNELS[self.kernel], X, z, known, factors, curved=True)
         theta, info = self._search(X, z, hill, optimize=optimize, rng=rng, race=race)
         self._factorize(X, z, theta, info, known, factors, scale=(mean, std))
 

@@ -128,19 +128,6 @@ def fit(
     return value
 
 
-cdef struct Layout:     # of the scratch of a likelihood
-    double *K           # (n, ld)
-    double *radial      # (n, ld)
-    double *P           # (n, ld)
-    double *columns     # (d, ld), scaled inputs
-    double *lanes       # (d, GSSBO_LANES)
-    double *alpha       # (ld,)
-    double *weight      # (weights_size(n),)
-    double *scratch     # of the factor and the inverse
-    double *rows        # (n, d), scaled inputs
-    double *noise       # (n,), on the diagonal of K_y
-
-
 cdef Py_ssize_t likelihood_work(Py_ssize_t n, Py_ssize_t d) noexcept nogil:
     """Elements of scratch `likelihood` needs."""
     cdef Py_ssize_t ld = gssbo_padded(n)

@@ -4,6 +4,7 @@ Notation
 --------
 theta   log lengthscales (d), log variance, log noise: p = d + 2 parameters, low <= theta <= high
 L       log likelihood
+M       near its negative Hessian in theta, where the search is curved: see `_information`
 prior   independent normal densities of theta with means `centre` and inverse variances `weight`; 0 for none
 reach   log of the lengthscale from which on a parameter hardly matters, infinite for variance and noise (p,)
 psi     what is searched over: psi = theta - log(1 + exp(2 (theta - reach))) / 2 (p,)
@@ -18,16 +19,20 @@ dimensions one climb reached a likelihood higher by 3.5 (median), in half the ev
 from libc.math cimport INFINITY, NAN, exp, expm1, fmax, fmin, log, log1p
 
 from gssbo._core._climb cimport climb as climb_hill
-from gssbo._core._climb cimport climb_state
+from gssbo._core._climb cimport climb_state, curvature_function
 from gssbo._core._gp cimport likelihood
+from gssbo._core._information cimport information, information_work
+from gssbo._core._simd cimport GSSBO_RESIDENT
 
 cdef double FARTHEST = 60.0         # exponent of the stretch: beyond it a slope of L is rounding
 
 CONVERGED, STALLED, LIMIT, UNUSABLE = range(4)
+MOST_CURVED = GSSBO_RESIDENT        # parameters of a search with a curvature
 
 cdef struct Problem:
     likelihood_function L
-    void *data          # of L
+    information_function M
+    void *data          # of both
     Py_ssize_t p
     const double *low
     const double *high
@@ -70,13 +75,25 @@ cdef double density(void *context, const double *psi, double *gradient) noexcept
     return value
 
 
-def state_size(Py_ssize_t d):
-    """Elements of the state of a climb."""
-    return 4 * (d + 2) + climb_state(d + 2)
+cdef void curvature(void *context, Py_ssize_t ld, double *M) noexcept nogil:
+    """Upper triangle of M (p, ld), in psi, and what the prior adds; at the psi of the last evaluation."""
+    cdef Problem *on = <Problem *> context
+    cdef Py_ssize_t i, j
+    on.M(on.data, on.theta, ld, M)
+    for i in range(on.p):
+        M[i * ld + i] += on.weight[i]
+        for j in range(i, on.p):
+            M[i * ld + j] *= stretch(on.theta[i], on.reach[i]) * stretch(on.theta[j], on.reach[j])
+
+
+def state_size(Py_ssize_t d, bint curved):
+    """Elements of the state of a climb, with a curvature or without."""
+    return 4 * (d + 2) + climb_state(d + 2, curved)
 
 
 cdef tuple search(
     likelihood_function L,
+    information_function M,             # or NULL
     void *data,
     const double[::1] low,              # IN (p,)
     const double[::1] high,             # IN (p,)
@@ -85,7 +102,7 @@ cdef tuple search(
     const double[::1] weight,           # IN (p,)
     double tolerance,
     Py_ssize_t max_evaluations,
-    double[::1] state,                  # INOUT (state_size(p - 2),), zeros at first
+    double[::1] state,                  # INOUT (state_size(p - 2, M != NULL),), zeros at first
     double[::1] theta,                  # INOUT (p,), start -> best point reached
 ):
     """Return the log density reached, the evaluations it took and how it ended; called again, it goes on."""
@@ -96,28 +113,35 @@ cdef tuple search(
     cdef double *psi_low = psi + p
     cdef double *psi_high = psi_low + p
     cdef double *inner = psi_high + 2 * p
-    problem.L, problem.data, problem.p = L, data, p
+    problem.L, problem.M, problem.data, problem.p = L, M, data, p
     problem.low, problem.high, problem.reach = &low[0], &high[0], &reach[0]
     problem.centre, problem.weight, problem.theta = &centre[0], &weight[0], psi_high + p
     if inner[0] == 0.0:
         for i in range(p):
             psi[i] = soften(fmin(fmax(theta[i], low[i]), high[i]), reach[i])
             psi_low[i], psi_high[i] = soften(low[i], reach[i]), soften(high[i], reach[i])
-    cdef int status = climb_hill(&density, &problem, p, psi_low, psi_high, tolerance, max_evaluations, inner, psi,
-                                 &value, &n_evaluations)
+    cdef curvature_function curved = NULL
+    if M != NULL:
+        curved = &curvature
+    cdef int status = climb_hill(&density, curved, &problem, p, psi_low, psi_high, tolerance, max_evaluations, inner,
+                                 psi, &value, &n_evaluations)
     for i in range(p):
         theta[i] = harden(psi[i], reach[i], low[i], high[i])
     return value, n_evaluations, status
 
 
 cdef class Call:
-    """A likelihood in Python: a function of theta (p,) that returns L and its gradient (p,)."""
+    """A likelihood in Python: a function of theta (p,) that returns L and its gradient (p,).
+
+    `fill`, unless None, puts M into an array (p, ld), for the theta of the last call.
+    """
     cdef object function
+    cdef object fill
     cdef object error
     cdef Py_ssize_t p
 
-    def __cinit__(self, function, Py_ssize_t p):
-        self.function, self.error, self.p = function, None, p
+    def __cinit__(self, function, fill, Py_ssize_t p):
+        self.function, self.fill, self.error, self.p = function, fill, None, p
 
     cdef double evaluate(self, const double *theta, double *gradient):
         cdef const double[::1] slopes
@@ -133,14 +157,26 @@ cdef class Call:
             self.error = error
             return NAN
 
+    cdef void inform(self, const double *theta, Py_ssize_t ld, double *M):
+        try:
+            self.fill(<double[:self.p]> <double *> theta, <double[:self.p, :ld]> M)
+        except BaseException as error:
+            self.error, M[0] = error, NAN
+
 
 cdef double call(void *data, const double *theta, double *gradient) noexcept nogil:
     with gil:
         return (<Call> data).evaluate(theta, gradient)
 
 
+cdef void call_information(void *data, const double *theta, Py_ssize_t ld, double *M) noexcept nogil:
+    with gil:
+        (<Call> data).inform(theta, ld, M)
+
+
 def climb_function(
     function,
+    fill,                               # or None
     const double[::1] low,              # IN (p,)
     const double[::1] high,             # IN (p,)
     const double[::1] reach,            # IN (p,)
@@ -148,12 +184,15 @@ def climb_function(
     const double[::1] weight,           # IN (p,)
     double tolerance,
     Py_ssize_t max_evaluations,
-    double[::1] state,                  # INOUT (state_size(p - 2),), zeros at first
+    double[::1] state,                  # INOUT (state_size(p - 2, fill is not None),), zeros at first
     double[::1] theta,                  # INOUT (p,), start -> best point reached
 ):
     """`search` under a likelihood in Python; an error of it ends the search and is raised."""
-    cdef Call of = Call(function, theta.shape[0])
-    outcome = search(call, <void *> of, low, high, reach, centre, weight, tolerance, max_evaluations, state, theta)
+    cdef Call of = Call(function, fill, theta.shape[0])
+    cdef information_function M = NULL
+    if fill is not None:
+        M = call_information
+    outcome = search(call, M, <void *> of, low, high, reach, centre, weight, tolerance, max_evaluations, state, theta)
     if of.error is not None:
         raise of.error
     return outcome
@@ -175,6 +214,30 @@ cdef double exact(void *data, const double *theta, double *gradient) noexcept no
     return likelihood(of.kind, of.n, of.d, of.X, of.z, of.factors, of.known, theta, of.work, gradient)
 
 
+cdef void exact_information(void *data, const double *theta, Py_ssize_t ld, double *M) noexcept nogil:
+    cdef Exact *of = <Exact *> data
+    information(of.n, of.d, of.z, of.factors, of.known, theta, of.work, ld, M)
+
+
+def work_size(Py_ssize_t n, Py_ssize_t d):
+    """Elements of scratch for `climb` with a curvature, and for `average_information`."""
+    return information_work(n, d)
+
+
+def average_information(
+    const double[::1] z,                # IN (n,)
+    const double[::1] factors,          # IN (n,), noise factors
+    const double[::1] known,            # IN (n,), known noise variances
+    const double[::1] theta,            # IN (d + 2,)
+    double[::1] work,                   # INOUT (work_size(n, d),), as `_gp.log_likelihood` at theta left it
+    double[:, ::1] M,                   # OUT (d + 2, ld), its upper triangle
+):
+    """M of `_information`; NaN on its diagonal where rounding would be too large."""
+    with nogil:
+        information(z.shape[0], theta.shape[0] - 2, &z[0], &factors[0], &known[0], &theta[0], &work[0], M.shape[1],
+                    &M[0, 0])
+
+
 def climb(
     int kind,
     const double[:, ::1] X,             # IN (n, d)
@@ -186,14 +249,18 @@ def climb(
     const double[::1] reach,            # IN (d + 2,)
     const double[::1] centre,           # IN (d + 2,)
     const double[::1] weight,           # IN (d + 2,)
+    bint curved,                        # whether the average information is used
     double tolerance,
     Py_ssize_t max_evaluations,
-    double[::1] work,                   # OUT (work_size(n, d),)
-    double[::1] state,                  # INOUT (state_size(d),), zeros at first
+    double[::1] work,                   # OUT (work_size(n, d),) if curved, else (_gp.work_size(n, d),)
+    double[::1] state,                  # INOUT (state_size(d, curved),), zeros at first
     double[::1] theta,                  # INOUT (d + 2,), start -> best point reached
 ):
     """`search` under the likelihood of the exact Gaussian process."""
     cdef Exact data
     data.kind, data.n, data.d = kind, X.shape[0], X.shape[1]
     data.X, data.z, data.factors, data.known, data.work = &X[0, 0], &z[0], &factors[0], &known[0], &work[0]
-    return search(exact, &data, low, high, reach, centre, weight, tolerance, max_evaluations, state, theta)
+    cdef information_function M = NULL
+    if curved:
+        M = exact_information
+    return search(exact, M, &data, low, high, reach, centre, weight, tolerance, max_evaluations, state, theta)

@@ -96,13 +96,13 @@ def climb_log_ei(
     cdef Py_ssize_t n = X.shape[0], d = X.shape[1], j, n_evaluations
     cdef Surface surface
     cdef double value, width
-    cdef double *scratch = <double *> gssbo_allocate((2 * n + 5 * d + climb_state(d)) * sizeof(double))
+    cdef double *scratch = <double *> gssbo_allocate((2 * n + 5 * d + climb_state(d, False)) * sizeof(double))
     if scratch == NULL:
         raise MemoryError
     cdef double *u = scratch + 2 * n + 2 * d
     cdef double *zeros = u + d
     cdef double *ones = zeros + d
-    memset(ones + d, 0, climb_state(d) * sizeof(double))
+    memset(ones + d, 0, climb_state(d, False) * sizeof(double))
     surface.kind, surface.n, surface.d, surface.ld = kind, n, d, U.shape[1]
     surface.X, surface.lengthscale, surface.variance = &X[0, 0], &lengthscale[0], variance
     surface.U, surface.alpha, surface.best = &U[0, 0], &alpha[0], best
@@ -114,7 +114,7 @@ def climb_log_ei(
             width = high[j] - low[j]
             u[j] = (x[j] - low[j]) / width if width > 0.0 else 0.0
             zeros[j], ones[j] = 0.0, 1.0
-        climb(&log_ei, &surface, d, zeros, ones, TOLERANCE, max_evaluations, ones + d, u, &value, &n_evaluations)
+        climb(&log_ei, NULL, &surface, d, zeros, ones, TOLERANCE, max_evaluations, ones + d, u, &value, &n_evaluations)
         for j in range(d):
             x[j] = min(max(low[j] + u[j] * (high[j] - low[j]), low[j]), high[j])
     finally:

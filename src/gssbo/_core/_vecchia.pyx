@@ -363,9 +363,10 @@ def climb(
     double tolerance,
     Py_ssize_t max_evaluations,
     double[::1] work,                   # INOUT (work_size(d, m),)
-    double[::1] state,                  # INOUT (_mle.state_size(d),), zeros at first
+    double[::1] state,                  # INOUT (_mle.state_size(d, False),), zeros at first
     double[::1] theta,                  # INOUT (d + 2,), start -> best point reached
 ):
     """`_mle.search` with this likelihood."""
     cdef Terms data = bundle(kind, X, z, known, terms, sets, weight, work)
-    return search(likelihood, &data, low, high, reach, centre, prior_weight, tolerance, max_evaluations, state, theta)
+    return search(likelihood, NULL, &data, low, high, reach, centre, prior_weight, tolerance, max_evaluations, state,
+                  theta)

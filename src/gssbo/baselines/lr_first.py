@@ -93,7 +93,7 @@ class NystromProcess(Regressor):
         m = rank(n, self.n_init) if self.size is None else min(self.size, n)
         z, mean, std, known = self._standardized(y, noise_std)
         first, responses = X[:m].copy(), z[:m].copy()
-        hill = partial(Likelihood, KERNELS[self.kernel], first, responses, known[:m].copy())
+        hill = partial(Likelihood, KERNELS[self.kernel], first, responses, known[:m].copy(), curved=True)
         theta, info = self._search(first, responses, hill, optimize=optimize, rng=rng)
         kernel, noise = self._adopt(theta)
         projection = ProjectedProcess(kernel, noise, first, threads=self.threads)

@@ -87,7 +87,7 @@ class Conditionals:
         self.kind, self.X, self.z, self.terms, self.sets, self.known = kind, X, z, terms, sets, known
         self.weight = len(z) / len(terms)
         self.work = np.zeros(_vecchia.work_size(X.shape[1], sets.shape[1]))
-        self.n_evaluations, self.threads = 0, 1
+        self.n_evaluations, self.threads, self.curved = 0, 1, False
 
     @classmethod
     def among(

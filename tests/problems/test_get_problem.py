@@ -11,6 +11,7 @@ def test_names():
         "styblinskitang10", "branin2", "shekel4", "rosenbrock10", "ellipsoid10", "discus10", "bentcigar10",
         "sharpridge10", "noisyhartmann6", "pendulums12", "diabetes",
     ]  # fmt: skip
+    assert len(set(PROBLEMS.values())) == len(PROBLEMS)
 
 
 @pytest.mark.parametrize("name", PROBLEMS)

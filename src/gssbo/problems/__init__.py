@@ -38,46 +38,27 @@ from types import MappingProxyType
 import numpy as np
 
 from gssbo.problems.diabetes import diabetes_problem
-from gssbo.problems.functions import (
-    eggholder_problem,
-    hartmann_problem,
-    levy_problem,
-    powell_problem,
-    rastrigin_problem,
-)
-from gssbo.problems.lowdim import branin_problem, shekel_problem
+from gssbo.problems.family import Family
+from gssbo.problems.functions import EGGHOLDER, HARTMANN, LEVY, POWELL, RASTRIGIN
+from gssbo.problems.lowdim import BRANIN, SHEKEL
 from gssbo.problems.moved import noisy, noisy_hartmann_problem, rotated, shifted
-from gssbo.problems.multimodal import ackley_problem, griewank_problem, michalewicz_problem, styblinski_tang_problem
+from gssbo.problems.multimodal import ACKLEY, GRIEWANK, MICHALEWICZ, STYBLINSKI_TANG
 from gssbo.problems.pendulums import pendulums_problem
 from gssbo.problems.problem import Normalizer, Problem
-from gssbo.problems.valleys import (
-    bent_cigar_problem,
-    discus_problem,
-    ellipsoid_problem,
-    rosenbrock_problem,
-    sharp_ridge_problem,
-)
+from gssbo.problems.valleys import BENT_CIGAR, DISCUS, ELLIPSOID, ROSENBROCK, SHARP_RIDGE
 
 __all__ = ["PROBLEMS", "Normalizer", "Problem", "get_problem", "noisy", "rotated", "shifted"]
 
+_FUNCTIONS: tuple[Family, ...] = (
+    *(EGGHOLDER, HARTMANN, LEVY, POWELL, RASTRIGIN),
+    *(ACKLEY, GRIEWANK, MICHALEWICZ, STYBLINSKI_TANG),
+    *(BRANIN, SHEKEL),
+    *(ROSENBROCK, ELLIPSOID, DISCUS, BENT_CIGAR, SHARP_RIDGE),
+)
+
 PROBLEMS: Mapping[str, Callable[..., Problem]] = MappingProxyType(
     {
-        "eggholder2": eggholder_problem,
-        "hartmann6": hartmann_problem,
-        "levy20": levy_problem,
-        "powell50": powell_problem,
-        "rastrigin100": rastrigin_problem,
-        "ackley20": ackley_problem,
-        "griewank10": griewank_problem,
-        "michalewicz10": michalewicz_problem,
-        "styblinskitang10": styblinski_tang_problem,
-        "branin2": branin_problem,
-        "shekel4": shekel_problem,
-        "rosenbrock10": rosenbrock_problem,
-        "ellipsoid10": ellipsoid_problem,
-        "discus10": discus_problem,
-        "bentcigar10": bent_cigar_problem,
-        "sharpridge10": sharp_ridge_problem,
+        **{f"{family.name}{family.dim}": family for family in _FUNCTIONS},
         "noisyhartmann6": noisy_hartmann_problem,
         "pendulums12": pendulums_problem,
         "diabetes": diabetes_problem,
@@ -88,7 +69,7 @@ PROBLEMS: Mapping[str, Callable[..., Problem]] = MappingProxyType(
 _FAMILIES: Mapping[str, Callable[..., Problem]] = MappingProxyType(
     {
         **{name.rstrip("0123456789"): factory for name, factory in PROBLEMS.items() if name != "diabetes"},
-        "hart": hartmann_problem,
+        "hart": HARTMANN,
     }
 )
 

@@ -1,19 +1,10 @@
-"""Dimensions a problem exists in, and cubes of that many dimensions."""
+"""Dimensions a problem exists in."""
 
 from __future__ import annotations
 
 import operator
 
-import numpy as np
-
-from gssbo._typing import FloatArray
-
-__all__ = ["cube", "fixed_dimension", "free_dimension"]
-
-
-def cube(lower: float, upper: float, dim: int) -> FloatArray:
-    """Bounds, shape (dim, 2), of a cube."""
-    return np.tile(np.array([lower, upper]), (dim, 1))
+__all__ = ["fixed_dimension", "free_dimension"]
 
 
 def fixed_dimension(name: str, dim: int | None, only: int) -> None:

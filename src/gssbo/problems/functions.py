@@ -23,20 +23,20 @@ import numpy as np
 import numpy.typing as npt
 
 from gssbo._typing import FloatArray
-from gssbo.problems._dimension import cube, fixed_dimension, free_dimension
-from gssbo.problems.problem import LIBRARY, Problem
+from gssbo.problems.family import Family
+from gssbo.problems.problem import LIBRARY
 
 __all__ = [
+    "EGGHOLDER",
+    "HARTMANN",
+    "LEVY",
+    "POWELL",
+    "RASTRIGIN",
     "eggholder",
-    "eggholder_problem",
     "hartmann6",
-    "hartmann_problem",
     "levy",
-    "levy_problem",
     "powell",
-    "powell_problem",
     "rastrigin",
-    "rastrigin_problem",
 ]
 
 _HARTMANN_WEIGHTS = np.array([1.0, 1.2, 3.0, 3.2])
@@ -191,195 +191,41 @@ def rastrigin(x: npt.ArrayLike) -> FloatArray:
     return value
 
 
-def eggholder_problem(dim: int | None = None, rng: object = None) -> Problem:
-    """Eggholder problem on [-512, 512]^2.
+EGGHOLDER = Family(
+    "eggholder",
+    eggholder,
+    box=(-512.0, 512.0),
+    dim=2,
+    lowest=None,
+    x_optimum=np.array([512.0, 404.2318050882932]),
+    optimum=-959.6406627208507,
+    everywhere=False,
+)
 
-    Parameters
-    ----------
-    dim : int, optional
-        Only 2.
-    rng : optional
-        Not used: the function is deterministic.
+# The optimum holds on all of R^6: the point of the box nearest to one outside is nearer to every bump's centre, in each
+# coordinate.
+HARTMANN = Family(
+    "hartmann",
+    hartmann6,
+    box=(0.0, 1.0),
+    dim=6,
+    lowest=None,
+    x_optimum=np.array([0.20168951, 0.15001069, 0.47687398, 0.27533243, 0.31165162, 0.65730053]),
+    optimum=-3.3223680114155147,
+    source=f"{LIBRARY}; Dixon and Szego (1978)",
+)
 
-    Returns
-    -------
-    Problem
-        The problem `eggholder2`.
-
-    Raises
-    ------
-    ValueError
-        If `dim` is not 2.
-
-    Examples
-    --------
-    >>> from gssbo.problems.functions import eggholder_problem
-    >>> round(eggholder_problem().optimum, 3)
-    -959.641
-    """
-    fixed_dimension("eggholder", dim, 2)
-    return Problem(
-        name="eggholder2",
-        bounds=cube(-512.0, 512.0, 2),
-        function=eggholder,
-        optimum=-959.6406627208507,
-        x_optimum=np.array([512.0, 404.2318050882932]),
-        source=LIBRARY,
-    )
+LEVY = Family("levy", levy, box=(-10.0, 10.0), dim=20, x_optimum=np.ones, optimum=0.0)
 
 
-def hartmann_problem(dim: int | None = None, rng: object = None) -> Problem:
-    """Hartmann problem on [0, 1]^6.
-
-    The optimum holds on all of R^6: the point of the box nearest to one outside is nearer to every bump's centre, in
-    each coordinate.
-
-    Parameters
-    ----------
-    dim : int, optional
-        Only 6.
-    rng : optional
-        Not used: the function is deterministic.
-
-    Returns
-    -------
-    Problem
-        The problem `hartmann6`.
-
-    Raises
-    ------
-    ValueError
-        If `dim` is not 6.
-
-    Examples
-    --------
-    >>> from gssbo.problems.functions import hartmann_problem
-    >>> round(hartmann_problem().optimum, 5)
-    -3.32237
-    """
-    fixed_dimension("hartmann", dim, 6)
-    return Problem(
-        name="hartmann6",
-        bounds=cube(0.0, 1.0, 6),
-        function=hartmann6,
-        optimum=-3.3223680114155147,
-        x_optimum=np.array([0.20168951, 0.15001069, 0.47687398, 0.27533243, 0.31165162, 0.65730053]),
-        source=f"{LIBRARY}; Dixon and Szego (1978)",
-        everywhere=True,
-    )
+def _powell_source(dim: int) -> str:
+    used = 4 * (dim // 4)
+    note = "" if used == dim else f"; uses the first {used} of {dim} coordinates, as BoTorch does"
+    return f"{LIBRARY}; Powell (1962){note}"
 
 
-def levy_problem(dim: int | None = None, rng: object = None) -> Problem:
-    """Levy problem on [-10, 10]^d.
+POWELL = Family(
+    "powell", powell, box=(-4.0, 5.0), dim=50, lowest=4, x_optimum=np.zeros, optimum=0.0, source=_powell_source
+)
 
-    Parameters
-    ----------
-    dim : int, default 20
-        Dimension, at least 1.
-    rng : optional
-        Not used: the function is deterministic.
-
-    Returns
-    -------
-    Problem
-        The problem `levy<dim>`.
-
-    Raises
-    ------
-    ValueError
-        If `dim` is not an integer of at least 1.
-
-    Examples
-    --------
-    >>> from gssbo.problems.functions import levy_problem
-    >>> levy_problem(7).bounds.shape
-    (7, 2)
-    """
-    d = free_dimension("levy", dim, default=20, lowest=1)
-    return Problem(
-        name=f"levy{d}",
-        bounds=cube(-10.0, 10.0, d),
-        function=levy,
-        optimum=0.0,
-        x_optimum=np.ones(d),
-        source=LIBRARY,
-        everywhere=True,
-    )
-
-
-def powell_problem(dim: int | None = None, rng: object = None) -> Problem:
-    """Powell problem on [-4, 5]^d.
-
-    Parameters
-    ----------
-    dim : int, default 50
-        Dimension, at least 4. Only the first ``4 * (dim // 4)`` coordinates matter: 48 of 50.
-    rng : optional
-        Not used: the function is deterministic.
-
-    Returns
-    -------
-    Problem
-        The problem `powell<dim>`; its `source` states how many coordinates are used.
-
-    Raises
-    ------
-    ValueError
-        If `dim` is not an integer of at least 4.
-
-    Examples
-    --------
-    >>> from gssbo.problems.functions import powell_problem
-    >>> powell_problem().source.endswith("uses the first 48 of 50 coordinates, as BoTorch does")
-    True
-    """
-    d = free_dimension("powell", dim, default=50, lowest=4)
-    used = 4 * (d // 4)
-    note = "" if used == d else f"; uses the first {used} of {d} coordinates, as BoTorch does"
-    return Problem(
-        name=f"powell{d}",
-        bounds=cube(-4.0, 5.0, d),
-        function=powell,
-        optimum=0.0,
-        x_optimum=np.zeros(d),
-        source=f"{LIBRARY}; Powell (1962){note}",
-        everywhere=True,
-    )
-
-
-def rastrigin_problem(dim: int | None = None, rng: object = None) -> Problem:
-    """Rastrigin problem on [-5.12, 5.12]^d.
-
-    Parameters
-    ----------
-    dim : int, default 100
-        Dimension, at least 1.
-    rng : optional
-        Not used: the function is deterministic.
-
-    Returns
-    -------
-    Problem
-        The problem `rastrigin<dim>`.
-
-    Raises
-    ------
-    ValueError
-        If `dim` is not an integer of at least 1.
-
-    Examples
-    --------
-    >>> from gssbo.problems.functions import rastrigin_problem
-    >>> rastrigin_problem(3)([0.0, 0.0, 0.0])
-    0.0
-    """
-    d = free_dimension("rastrigin", dim, default=100, lowest=1)
-    return Problem(
-        name=f"rastrigin{d}",
-        bounds=cube(-5.12, 5.12, d),
-        function=rastrigin,
-        optimum=0.0,
-        x_optimum=np.zeros(d),
-        source=LIBRARY,
-        everywhere=True,
-    )
+RASTRIGIN = Family("rastrigin", rastrigin, box=(-5.12, 5.12), dim=100, x_optimum=np.zeros, optimum=0.0)

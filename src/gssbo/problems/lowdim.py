@@ -20,10 +20,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gssbo._typing import FloatArray
-from gssbo.problems._dimension import cube, fixed_dimension
-from gssbo.problems.problem import LIBRARY, Problem
+from gssbo.problems.family import Family
+from gssbo.problems.problem import LIBRARY
 
-__all__ = ["branin", "branin_problem", "shekel", "shekel_problem"]
+__all__ = ["BRANIN", "SHEKEL", "branin", "shekel"]
 
 _SHEKEL_WIDTHS = 0.1 * np.array([1.0, 2.0, 2.0, 4.0, 4.0, 6.0, 3.0, 7.0, 5.0, 5.0])
 _SHEKEL_CENTRES = np.array(
@@ -40,8 +40,6 @@ _SHEKEL_CENTRES = np.array(
         [7.0, 3.6, 7.0, 3.6],
     ]
 )
-# Where the gradient vanishes, by Newton steps in 40 digits.
-_SHEKEL_OPTIMUM = np.array([4.000746531592047, 4.000592934138532, 3.9996633980403223, 3.9995098005868076])
 
 
 def branin(x: npt.ArrayLike) -> FloatArray:
@@ -96,78 +94,27 @@ def shekel(x: npt.ArrayLike) -> FloatArray:
     return value
 
 
-def branin_problem(dim: int | None = None, rng: object = None) -> Problem:
-    """Branin problem on [-5, 10] x [0, 15].
+# Of the three optimal points the middle one is given.
+BRANIN = Family(
+    "branin",
+    branin,
+    box=((-5.0, 10.0), (0.0, 15.0)),
+    dim=2,
+    lowest=None,
+    x_optimum=np.array([np.pi, 2.275]),
+    optimum=5.0 / (4.0 * np.pi),
+    source=f"{LIBRARY}; Dixon and Szego (1978)",
+    everywhere=False,
+)
 
-    Parameters
-    ----------
-    dim : int, optional
-        Only 2.
-    rng : optional
-        Not used: the function is deterministic.
-
-    Returns
-    -------
-    Problem
-        The problem `branin2`; of its three optimal points the middle one is given.
-
-    Raises
-    ------
-    ValueError
-        If `dim` is not 2.
-
-    Examples
-    --------
-    >>> from gssbo.problems.lowdim import branin_problem
-    >>> round(branin_problem().optimum, 6)
-    0.397887
-    """
-    fixed_dimension("branin", dim, 2)
-    return Problem(
-        name="branin2",
-        bounds=np.array([[-5.0, 10.0], [0.0, 15.0]]),
-        function=branin,
-        optimum=5.0 / (4.0 * np.pi),
-        x_optimum=np.array([np.pi, 2.275]),
-        source=f"{LIBRARY}; Dixon and Szego (1978)",
-    )
-
-
-def shekel_problem(dim: int | None = None, rng: object = None) -> Problem:
-    """Shekel problem with ten foxholes on [0, 10]^4.
-
-    The optimum holds on all of R^4: the point of the box nearest to one outside is nearer to every centre.
-
-    Parameters
-    ----------
-    dim : int, optional
-        Only 4.
-    rng : optional
-        Not used: the function is deterministic.
-
-    Returns
-    -------
-    Problem
-        The problem `shekel4`.
-
-    Raises
-    ------
-    ValueError
-        If `dim` is not 4.
-
-    Examples
-    --------
-    >>> from gssbo.problems.lowdim import shekel_problem
-    >>> round(shekel_problem().optimum, 5)
-    -10.53641
-    """
-    fixed_dimension("shekel", dim, 4)
-    return Problem(
-        name="shekel4",
-        bounds=cube(0.0, 10.0, 4),
-        function=shekel,
-        optimum=float(shekel(_SHEKEL_OPTIMUM)),
-        x_optimum=_SHEKEL_OPTIMUM,
-        source=f"{LIBRARY}; Dixon and Szego (1978)",
-        everywhere=True,
-    )
+# The optimum holds on all of R^4: the point of the box nearest to one outside is nearer to every centre. It is where
+# the gradient vanishes, by Newton steps in 40 digits.
+SHEKEL = Family(
+    "shekel",
+    shekel,
+    box=(0.0, 10.0),
+    dim=4,
+    lowest=None,
+    x_optimum=np.array([4.000746531592047, 4.000592934138532, 3.9996633980403223, 3.9995098005868076]),
+    source=f"{LIBRARY}; Dixon and Szego (1978)",
+)

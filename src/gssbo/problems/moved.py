@@ -30,7 +30,7 @@ import numpy.typing as npt
 from gssbo._typing import FloatArray
 from gssbo._validation import check_integer, check_real
 from gssbo.problems._dimension import fixed_dimension
-from gssbo.problems.functions import hartmann_problem
+from gssbo.problems.functions import HARTMANN
 from gssbo.problems.problem import Problem
 
 __all__ = ["HARTMANN_NOISE", "MARGIN", "noisy", "noisy_hartmann_problem", "random_rotation", "rotated", "shifted"]
@@ -184,7 +184,7 @@ def noisy_hartmann_problem(dim: int | None = None, rng: np.random.Generator | in
     True
     """
     fixed_dimension("noisyhartmann", dim, 6)
-    return noisy(hartmann_problem(), HARTMANN_NOISE, rng)
+    return noisy(HARTMANN(), HARTMANN_NOISE, rng)
 
 
 def random_rotation(dim: int, rng: np.random.Generator) -> FloatArray:

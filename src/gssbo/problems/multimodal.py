@@ -22,18 +22,17 @@ import numpy.typing as npt
 from scipy.optimize import minimize_scalar
 
 from gssbo._typing import FloatArray
-from gssbo.problems._dimension import cube, free_dimension
-from gssbo.problems.problem import LIBRARY, Problem
+from gssbo.problems.family import Family
 
 __all__ = [
+    "ACKLEY",
+    "GRIEWANK",
+    "MICHALEWICZ",
+    "STYBLINSKI_TANG",
     "ackley",
-    "ackley_problem",
     "griewank",
-    "griewank_problem",
     "michalewicz",
-    "michalewicz_problem",
     "styblinski_tang",
-    "styblinski_tang_problem",
 ]
 
 
@@ -138,82 +137,6 @@ def styblinski_tang(x: npt.ArrayLike) -> FloatArray:
     return value
 
 
-def ackley_problem(dim: int | None = None, rng: object = None) -> Problem:
-    """Ackley problem on [-32.768, 32.768]^d.
-
-    Parameters
-    ----------
-    dim : int, default 20
-        Dimension, at least 1.
-    rng : optional
-        Not used: the function is deterministic.
-
-    Returns
-    -------
-    Problem
-        The problem `ackley<dim>`.
-
-    Raises
-    ------
-    ValueError
-        If `dim` is not an integer of at least 1.
-
-    Examples
-    --------
-    >>> from gssbo.problems.multimodal import ackley_problem
-    >>> ackley_problem(5).name
-    'ackley5'
-    """
-    d = free_dimension("ackley", dim, default=20, lowest=1)
-    return Problem(
-        name=f"ackley{d}",
-        bounds=cube(-32.768, 32.768, d),
-        function=ackley,
-        optimum=0.0,
-        x_optimum=np.zeros(d),
-        source=LIBRARY,
-        everywhere=True,
-    )
-
-
-def griewank_problem(dim: int | None = None, rng: object = None) -> Problem:
-    """Griewank problem on [-600, 600]^d.
-
-    Parameters
-    ----------
-    dim : int, default 10
-        Dimension, at least 1.
-    rng : optional
-        Not used: the function is deterministic.
-
-    Returns
-    -------
-    Problem
-        The problem `griewank<dim>`.
-
-    Raises
-    ------
-    ValueError
-        If `dim` is not an integer of at least 1.
-
-    Examples
-    --------
-    >>> from gssbo.problems.multimodal import griewank_problem
-    >>> griewank_problem(2)([0.0, 0.0])
-    0.0
-    """
-    d = free_dimension("griewank", dim, default=10, lowest=1)
-    return Problem(
-        name=f"griewank{d}",
-        bounds=cube(-600.0, 600.0, d),
-        function=griewank,
-        optimum=0.0,
-        x_optimum=np.zeros(d),
-        source=LIBRARY,
-        everywhere=True,
-    )
-
-
 @lru_cache
 def _lowest_michalewicz_coordinate(index: int) -> float:
     """Where the term of a coordinate is lowest: the function is a sum over coordinates, so each has its own search."""
@@ -228,81 +151,18 @@ def _lowest_michalewicz_coordinate(index: int) -> float:
     return float(minimize_scalar(term, bounds=around, method="bounded", options={"xatol": 1e-12}).x)
 
 
-def michalewicz_problem(dim: int | None = None, rng: object = None) -> Problem:
-    """Michalewicz problem on [0, pi]^d.
-
-    The optimum is found coordinate by coordinate, on a grid and then by golden sections.
-
-    Parameters
-    ----------
-    dim : int, default 10
-        Dimension, at least 1.
-    rng : optional
-        Not used: the function is deterministic.
-
-    Returns
-    -------
-    Problem
-        The problem `michalewicz<dim>`.
-
-    Raises
-    ------
-    ValueError
-        If `dim` is not an integer of at least 1.
-
-    Examples
-    --------
-    >>> from gssbo.problems.multimodal import michalewicz_problem
-    >>> round(michalewicz_problem().optimum, 7)
-    -9.6601517
-    """
-    d = free_dimension("michalewicz", dim, default=10, lowest=1)
-    x_optimum = np.array([_lowest_michalewicz_coordinate(i) for i in range(1, d + 1)])
-    return Problem(
-        name=f"michalewicz{d}",
-        bounds=cube(0.0, np.pi, d),
-        function=michalewicz,
-        optimum=float(michalewicz(x_optimum)),
-        x_optimum=x_optimum,
-        source=LIBRARY,
-    )
+def _lowest_michalewicz(dim: int) -> FloatArray:
+    return np.array([_lowest_michalewicz_coordinate(i) for i in range(1, dim + 1)])
 
 
-def styblinski_tang_problem(dim: int | None = None, rng: object = None) -> Problem:
-    """Styblinski-Tang problem on [-5, 5]^d.
+def _lowest_styblinski_tang(dim: int) -> FloatArray:
+    """Of the three stationary points of a coordinate the leftmost is the deepest."""
+    return np.full(dim, min(np.roots([4.0, 0.0, -32.0, 5.0]).real))
 
-    Parameters
-    ----------
-    dim : int, default 10
-        Dimension, at least 1.
-    rng : optional
-        Not used: the function is deterministic.
 
-    Returns
-    -------
-    Problem
-        The problem `styblinskitang<dim>`.
-
-    Raises
-    ------
-    ValueError
-        If `dim` is not an integer of at least 1.
-
-    Examples
-    --------
-    >>> from gssbo.problems.multimodal import styblinski_tang_problem
-    >>> round(styblinski_tang_problem(2).optimum, 5)
-    -78.33233
-    """
-    d = free_dimension("styblinskitang", dim, default=10, lowest=1)
-    lowest = min(np.roots([4.0, 0.0, -32.0, 5.0]).real)  # of the three stationary points the leftmost is the deepest
-    x_optimum = np.full(d, lowest)
-    return Problem(
-        name=f"styblinskitang{d}",
-        bounds=cube(-5.0, 5.0, d),
-        function=styblinski_tang,
-        optimum=float(styblinski_tang(x_optimum)),
-        x_optimum=x_optimum,
-        source=LIBRARY,
-        everywhere=True,
-    )
+ACKLEY = Family("ackley", ackley, box=(-32.768, 32.768), dim=20, x_optimum=np.zeros, optimum=0.0)
+GRIEWANK = Family("griewank", griewank, box=(-600.0, 600.0), dim=10, x_optimum=np.zeros, optimum=0.0)
+MICHALEWICZ = Family(
+    "michalewicz", michalewicz, box=(0.0, np.pi), dim=10, x_optimum=_lowest_michalewicz, everywhere=False
+)
+STYBLINSKI_TANG = Family("styblinskitang", styblinski_tang, box=(-5.0, 5.0), dim=10, x_optimum=_lowest_styblinski_tang)

@@ -20,27 +20,26 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from gssbo._typing import FloatArray
-from gssbo.problems._dimension import cube, free_dimension
-from gssbo.problems.problem import LIBRARY, Problem
+from gssbo.problems.family import Family
 
 __all__ = [
+    "BENT_CIGAR",
     "CONDITION",
+    "DISCUS",
+    "ELLIPSOID",
+    "ROSENBROCK",
+    "SHARP_RIDGE",
     "bent_cigar",
-    "bent_cigar_problem",
     "discus",
-    "discus_problem",
     "ellipsoid",
-    "ellipsoid_problem",
     "rosenbrock",
-    "rosenbrock_problem",
     "sharp_ridge",
-    "sharp_ridge_problem",
 ]
 
 CONDITION = 1e6
@@ -171,168 +170,18 @@ def sharp_ridge(x: npt.ArrayLike) -> FloatArray:
     return value
 
 
-def rosenbrock_problem(dim: int | None = None, rng: object = None) -> Problem:
-    """Rosenbrock problem on [-5, 10]^d.
+ROSENBROCK = Family("rosenbrock", rosenbrock, box=(-5.0, 10.0), dim=10, lowest=2, x_optimum=np.ones, optimum=0.0)
 
-    Parameters
-    ----------
-    dim : int, default 10
-        Dimension, at least 2.
-    rng : optional
-        Not used: the function is deterministic.
-
-    Returns
-    -------
-    Problem
-        The problem `rosenbrock<dim>`.
-
-    Raises
-    ------
-    ValueError
-        If `dim` is not an integer of at least 2.
-
-    Examples
-    --------
-    >>> from gssbo.problems.valleys import rosenbrock_problem
-    >>> rosenbrock_problem(3)([1.0, 1.0, 1.0])
-    0.0
-    """
-    d = free_dimension("rosenbrock", dim, default=10, lowest=2)
-    return Problem(
-        name=f"rosenbrock{d}",
-        bounds=cube(-5.0, 10.0, d),
-        function=rosenbrock,
-        optimum=0.0,
-        x_optimum=np.ones(d),
-        source=LIBRARY,
-        everywhere=True,
-    )
-
-
-def ellipsoid_problem(dim: int | None = None, rng: object = None) -> Problem:
-    """Ellipsoid problem on [-5, 5]^d.
-
-    Parameters
-    ----------
-    dim : int, default 10
-        Dimension, at least 2.
-    rng : optional
-        Not used: the function is deterministic.
-
-    Returns
-    -------
-    Problem
-        The problem `ellipsoid<dim>`.
-
-    Raises
-    ------
-    ValueError
-        If `dim` is not an integer of at least 2.
-
-    Examples
-    --------
-    >>> from gssbo.problems.valleys import ellipsoid_problem
-    >>> ellipsoid_problem(3).name
-    'ellipsoid3'
-    """
-    return _at_the_centre("ellipsoid", ellipsoid, dim)
-
-
-def discus_problem(dim: int | None = None, rng: object = None) -> Problem:
-    """Discus problem on [-5, 5]^d.
-
-    Parameters
-    ----------
-    dim : int, default 10
-        Dimension, at least 2.
-    rng : optional
-        Not used: the function is deterministic.
-
-    Returns
-    -------
-    Problem
-        The problem `discus<dim>`.
-
-    Raises
-    ------
-    ValueError
-        If `dim` is not an integer of at least 2.
-
-    Examples
-    --------
-    >>> from gssbo.problems.valleys import discus_problem
-    >>> discus_problem(3).name
-    'discus3'
-    """
-    return _at_the_centre("discus", discus, dim)
-
-
-def bent_cigar_problem(dim: int | None = None, rng: object = None) -> Problem:
-    """Bent cigar problem on [-5, 5]^d.
-
-    Parameters
-    ----------
-    dim : int, default 10
-        Dimension, at least 2.
-    rng : optional
-        Not used: the function is deterministic.
-
-    Returns
-    -------
-    Problem
-        The problem `bentcigar<dim>`.
-
-    Raises
-    ------
-    ValueError
-        If `dim` is not an integer of at least 2.
-
-    Examples
-    --------
-    >>> from gssbo.problems.valleys import bent_cigar_problem
-    >>> bent_cigar_problem(3).name
-    'bentcigar3'
-    """
-    return _at_the_centre("bentcigar", bent_cigar, dim)
-
-
-def sharp_ridge_problem(dim: int | None = None, rng: object = None) -> Problem:
-    """Sharp ridge problem on [-5, 5]^d.
-
-    Parameters
-    ----------
-    dim : int, default 10
-        Dimension, at least 2.
-    rng : optional
-        Not used: the function is deterministic.
-
-    Returns
-    -------
-    Problem
-        The problem `sharpridge<dim>`.
-
-    Raises
-    ------
-    ValueError
-        If `dim` is not an integer of at least 2.
-
-    Examples
-    --------
-    >>> from gssbo.problems.valleys import sharp_ridge_problem
-    >>> sharp_ridge_problem(3).name
-    'sharpridge3'
-    """
-    return _at_the_centre("sharpridge", sharp_ridge, dim)
-
-
-def _at_the_centre(name: str, function: Callable[[npt.ArrayLike], FloatArray], dim: int | None) -> Problem:
-    d = free_dimension(name, dim, default=10, lowest=2)
-    return Problem(
-        name=f"{name}{d}",
-        bounds=cube(-5.0, 5.0, d),
-        function=function,
-        optimum=0.0,
-        x_optimum=np.zeros(d),
-        source="Hansen et al., Real-parameter black-box optimization benchmarking 2009, without its transformations",
-        everywhere=True,
-    )
+_at_the_centre = partial(
+    Family,
+    box=(-5.0, 5.0),
+    dim=10,
+    lowest=2,
+    x_optimum=np.zeros,
+    optimum=0.0,
+    source="Hansen et al., Real-parameter black-box optimization benchmarking 2009, without its transformations",
+)
+ELLIPSOID = _at_the_centre("ellipsoid", ellipsoid)
+DISCUS = _at_the_centre("discus", discus)
+BENT_CIGAR = _at_the_centre("bentcigar", bent_cigar)
+SHARP_RIDGE = _at_the_centre("sharpridge", sharp_ridge)

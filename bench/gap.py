@@ -40,6 +40,7 @@ from threadpoolctl import threadpool_limits
 
 import bench  # noqa: F401  (before NumPy's first product: it clears the environment)
 import gssbo
+from bench.markdown import table
 from gssbo import reference
 from gssbo.embedding import Embedding
 from gssbo.gp import GaussianProcess
@@ -193,12 +194,6 @@ def refitted(case: Case, source: str, size: int, seed: int) -> dict[str, float]:
 def geometric(values: Iterable[float]) -> float:
     """Geometric mean."""
     return float(np.exp(np.mean(np.log(list(values)))))
-
-
-def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Markdown."""
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 def gap_tables(by_seed: Sequence[Mapping[str, Mapping[str, float]]]) -> tuple[str, dict[str, dict[str, float]]]:

@@ -18,7 +18,8 @@ from collections.abc import Sequence
 import numpy as np
 
 import gssbo
-from bench.report import show, table
+from bench.markdown import table
+from bench.report import show
 from gssbo.machine import describe
 from gssbo.methods import METHODS, method_options
 from gssbo.problems import get_problem
@@ -65,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         [name, *(show(each, "s") for each in found), "" if basis is None else f"{found[-1] / basis[-1]:.2g}"]
         for name, found in times.items()
     ]
-    print(table(rows, ("method", *(f"n = {n:,}" for n in options.sizes), f"of {BASIS} at the last")))
+    print(table(["method", *(f"n = {n:,}" for n in options.sizes), f"of {BASIS} at the last"], rows))
     facts = describe()
     print(f"\nHartmann6, medians of {options.repeats}, threads: {options.threads}; {facts['cpu']}.")
 

@@ -25,6 +25,7 @@ import gssbo
 from gssbo.space import Categorical, Integer, Real
 
 from .distributions import distributions
+from .markdown import head, line
 
 Point = dict[str, Any]
 
@@ -177,7 +178,7 @@ def row(problem: str, method: str, n_evals: int, seeds: int) -> str:
     fun, space = PROBLEMS[problem]
     best = np.minimum.accumulate([METHODS[method](fun, space, n_evals, seed) for seed in range(seeds)], axis=1)
     cells = [f"{np.median(best[:, n - 1]):.4g}" for n in (n_evals // 4, n_evals // 2, n_evals)]
-    return f"| {problem} | {method} | {' | '.join(cells)} |"
+    return line([problem, method, *cells])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -189,7 +190,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seeds", type=int, default=3)
     options = parser.parse_args(arguments)
     n = options.n_evals
-    print(f"| problem | method | best after {n // 4} | {n // 2} | {n} |\n| --- | --- | --- | --- | --- |", flush=True)
+    print(head(["problem", "method", f"best after {n // 4}", f"{n // 2}", f"{n}"], 2), flush=True)
     for problem in options.problem:
         for method in options.method:
             print(row(problem, method, n, options.seeds), flush=True)

@@ -27,6 +27,7 @@ import numpy as np
 import optuna
 from threadpoolctl import threadpool_limits
 
+from bench.markdown import head, line
 from gssbo.integrations.optuna import GSSBOSampler
 from gssbo.machine import describe
 from gssbo.problems import get_problem
@@ -113,12 +114,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     header = ["sampler", "trials", "wall s", "CPU s", "CPU ms a trial at the end"]
     header += [*(f"regret at {n:,}" for n in MARKS), "at the end"]
     print(f"# A study of {chosen.trials:,} trials, {PROBLEM}, {chosen.seeds} seed(s), one thread\n")
-    print("| " + " | ".join(header) + " |\n|---" + "|--:" * (len(header) - 1) + "|", flush=True)
+    print(head(header), flush=True)
     with threadpool_limits(1):
         for name, make in samplers().items():
             limit = chosen.gp_seconds if name.startswith("GPSampler") else None
             records = [run(make(seed), chosen.trials, limit) for seed in range(chosen.seeds)]
-            print("| " + " | ".join(row(name, records, optimum)) + " |", flush=True)
+            print(line(row(name, records, optimum)), flush=True)
     found = describe()
     print(
         f"\nOptuna {optuna.__version__}, gssbo {found['gssbo']}, {found['python']}, NumPy {found['numpy']}, "

@@ -25,6 +25,7 @@ from gssbo.space import Real
 from . import mixed
 from .arena.problems import find_problem
 from .distributions import distributions
+from .markdown import head, line
 
 PROBLEMS = (
     "branin2",
@@ -209,11 +210,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, help="file that JSON lines of the runs are appended to")
     options = parser.parse_args(arguments)
     seeds = range(*options.seeds)
-    print(f"| problem | method | {' | '.join(options.mode)} |\n|---|---|{'--:|' * len(options.mode)}", flush=True)
+    print(head(["problem", "method", *options.mode], 2), flush=True)
     for name in options.problem:
         for method in options.method:
             cells = [cell(name, method, mode, options.n_evals, seeds, options.out) for mode in options.mode]
-            print(f"| {name} | {method} | {' | '.join(cells)} |", flush=True)
+            print(line([name, method, *cells]), flush=True)
     return 0
 
 

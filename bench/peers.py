@@ -29,6 +29,7 @@ from typing import Any, Protocol
 import numpy as np
 
 import gssbo
+from bench import markdown
 from gssbo.machine import describe
 from gssbo.presets import paper
 from gssbo.problems import get_problem
@@ -169,7 +170,7 @@ def compare(
 def table(found: dict[str, dict[int, float]]) -> str:
     """Markdown: a row a peer, a column a size; in brackets, how many times our defaults' seconds that is."""
     sizes = sorted({n for seconds in found.values() for n in seconds})
-    lines = [["seconds a suggestion", *(f"n = {n:,}" for n in sizes)], ["---"] * (1 + len(sizes))]
+    rows = []
     for name, seconds in found.items():
         cells = []
         for n in sizes:
@@ -180,8 +181,8 @@ def table(found: dict[str, dict[int, float]]) -> str:
                 cells.append(f"{seconds[n]:.3g}")
             else:
                 cells.append(f"{seconds[n]:.3g} ({seconds[n] / ours:.3g}x)")
-        lines.append([name, *cells])
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+        rows.append([name, *cells])
+    return markdown.table(["seconds a suggestion", *(f"n = {n:,}" for n in sizes)], rows)
 
 
 def create(folder: Path) -> None:

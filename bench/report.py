@@ -24,6 +24,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import bench
 import gssbo
+from bench.markdown import table
 from bench.plans import FULL, QUICK, Plan
 from bench.timing import Measurement, Trial, machine_rates, take_turns
 from bench.workloads import Disagreement, Shortfall, Workload
@@ -58,12 +59,6 @@ def row(measurement: Measurement, rates: dict[str, float]) -> list[str]:
     ]
 
 
-def table(rows: Sequence[Sequence[str]], header: Sequence[str] = HEADER) -> str:
-    """A Markdown table."""
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join(f"| {' | '.join(cell.replace('|', '/') for cell in line)} |" for line in lines)
-
-
 class Report:
     """Runs a plan at one number of BLAS threads, writing as it goes; `records` is the same for a machine to read."""
 
@@ -88,7 +83,11 @@ class Report:
                     rows.append(cells)
                     short = "SHORTFALL, " if isinstance(remark, Shortfall) else ""
                     remarks += [f"- {cells[0]}: {short}{remark}"] if remark else []
-            self.write("\n".join([f"\n### {section.title}\n", table(rows), *([""] if remarks else []), *remarks]))
+            self.write(
+                "\n".join(
+                    [f"\n### {section.title}\n", table(HEADER, rows, len(HEADER)), *([""] if remarks else []), *remarks]
+                )
+            )
         self._bounds()
 
     def _measured(self, build: Callable[[], Workload | tuple[Workload, ...]]) -> list[tuple[list[str], str | None]]:
@@ -145,7 +144,7 @@ class Report:
                 rows.append([total.name, f"{value:.3g}", verdict])
                 self.records.append({"name": total.name, "blas_threads": self.n_threads, "value": value, "met": met})
         if rows:
-            self.write(f"\n### Across sizes\n\n{table(rows, ('what', 'ratio', 'target'))}")
+            self.write(f"\n### Across sizes\n\n{table(('what', 'ratio', 'target'), rows, texts=3)}")
 
 
 def memory_section(n: int, d: int) -> tuple[str, dict[str, Any]]:

@@ -17,6 +17,7 @@ from threadpoolctl import threadpool_limits
 
 import gssbo
 from bench import sklearn_path
+from bench.markdown import head, line
 from bench.workloads.loop import N_INIT, VARIANTS
 from gssbo.methods import method_options
 from gssbo.problems import Problem, get_problem
@@ -53,11 +54,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     problem = get_problem(options.problem, rng=0)
     n_evals = N_INIT + options.iterations
-    lines = ["| who | seconds | ms an iteration | best value | times as fast |", "| --- | --- | --- | --- | --- |"]
+    lines = [head(["who", "seconds", "ms an iteration", "best value", "times as fast"])]
 
     def show(who: str, seconds: float, best: float, base: float) -> None:
         each = 1e3 * seconds / options.iterations
-        lines.append(f"| {who} | {seconds:.1f} | {each:.1f} | {best:.6g} | {base / seconds:.1f} |")
+        lines.append(line([who, f"{seconds:.1f}", f"{each:.1f}", f"{best:.6g}", f"{base / seconds:.1f}"]))
         print(lines[-1], file=sys.stderr, flush=True)
 
     with threadpool_limits(limits=options.threads, user_api="blas"):

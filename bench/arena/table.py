@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import markdown
 from .standing import FLOOR, P_TIED, Cell, Row, rows, tally
 
 __all__ = ["document"]
@@ -65,28 +66,29 @@ def _standing(row: Row, name: str) -> str:
 
 
 def _tallies(found: Sequence[Row], names: Sequence[str]) -> str:
-    lines = [
-        "| method | rows | first | first or tied | mean rank | not behind the median of the others |",
-        "|---|" + "--:|" * 5,
-    ]
+    lines = []
     for name in names:
         count = tally(found, name)
         others = [other for other in names if other != name]
         holds = [row.beats_median_peer(name, others) for row in found]
         judged = [each for each in holds if each is not None]
         lines.append(
-            f"| {name} | {count.n_rows} | {count.first} | {count.tied} | {count.mean_rank:.2f} "
-            f"| {sum(judged)} of {len(judged)} |"
+            [
+                name,
+                *map(str, (count.n_rows, count.first, count.tied)),
+                f"{count.mean_rank:.2f}",
+                f"{sum(judged)} of {len(judged)}",
+            ]
         )
-    return "\n".join(lines)
+    header = ["method", "rows", "first", "first or tied", "mean rank", "not behind the median of the others"]
+    return markdown.table(header, lines)
 
 
 def _grid(found: Sequence[Row], names: Sequence[str], show: Callable[[Row, str], str]) -> str:
-    lines = ["| problem | " + " | ".join(names) + " |", "|---|" + "--:|" * len(names)]
-    for row in found:
-        cells = (show(row, name) if name in row.cells else "" for name in names)
-        lines.append(f"| {row.problem} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+    return markdown.table(
+        ["problem", *names],
+        ([row.problem, *(show(row, name) if name in row.cells else "" for name in names)] for row in found),
+    )
 
 
 def _number(value: float) -> str:

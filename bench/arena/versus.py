@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import ttest_ind
 
+from .. import markdown
+
 __all__ = ["Comparison", "compare", "regrets", "table"]
 
 DESIGN = "20"  # the checkpoint at the end of the paper's initial design
@@ -56,10 +58,7 @@ def compare(ours: Sequence[float], theirs: Sequence[float]) -> Comparison:
 
 def table(runs: Sequence[Mapping[str, Any]], problems: Sequence[str], method: str, others: Sequence[str]) -> str:
     """Return a Markdown table: mean R of every method, then the ratio to each other one and the interval."""
-    lines = [
-        "| problem | " + " | ".join((method, *others)) + " | " + " | ".join(f"over {name}'s" for name in others) + " |",
-        "|---|" + "--:|" * (1 + 2 * len(others)),
-    ]
+    rows = []
     for problem in problems:
         ours = regrets(runs, problem, method)
         if len(ours) < 2:
@@ -70,8 +69,9 @@ def table(runs: Sequence[Mapping[str, Any]], problems: Sequence[str], method: st
             theirs = regrets(runs, problem, name)
             cells.append(_mean(theirs))
             verdicts.append(_verdict(compare(ours, theirs)) if len(theirs) > 1 else "")
-        lines.append("| " + " | ".join([problem, *cells, *verdicts]) + " |")
-    return "\n".join(lines) + "\n"
+        rows.append([problem, *cells, *verdicts])
+    header = ["problem", method, *others, *(f"over {name}'s" for name in others)]
+    return f"{markdown.table(header, rows)}\n"
 
 
 def _mean(values: Sequence[float]) -> str:

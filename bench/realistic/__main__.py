@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import markdown
 from . import responses, simulators, training
 from .rivals import METHODS, Spent, applies
 from .task import Point, Task
@@ -79,8 +80,7 @@ def table(options: argparse.Namespace) -> int:
     """Print medians over the seeds, and in brackets the worst of them."""
     runs = [json.loads(line) for path in options.results for line in path.read_text().splitlines()]
     methods = list(dict.fromkeys(each["method"] for each in runs))
-    print(f"| task | n | {' | '.join(methods)} |")
-    print(f"|---|--:|{'--:|' * len(methods)}")
+    rows = []
     for name in TASKS:
         cells = []
         for method in methods:
@@ -90,7 +90,8 @@ def table(options: argparse.Namespace) -> int:
                 if each["task"] == name and each["method"] == method
             ]
             cells.append(f"{np.median(ends):.4g} ({max(ends):.3g})" if ends else "-")
-        print(f"| {name} | {TASKS[name].n_evals} | {' | '.join(cells)} |")
+        rows.append([name, str(TASKS[name].n_evals), *cells])
+    print(markdown.table(["task", "n", *methods], rows))
     return 0
 
 

@@ -8,13 +8,17 @@ from collections.abc import Callable
 import numpy as np
 from scipy import optimize
 
-__all__ = ["cma", "differential_evolution"]
+__all__ = ["Spent", "cma", "differential_evolution"]
 
 SIGMA = 0.2  # first step of CMA-ES, in sides of the box: better in the arena than 0.1 or 0.3
 POPULATION = 20  # about, of differential evolution: better there than 40, 80 or its own 15 a dimension
 
 Value = Callable[[np.ndarray], float]
 """What is minimised, at a point (d,) of the unit cube."""
+
+
+class Spent(Exception):
+    """The budget is spent: an objective raises it instead of one evaluation too many, which ends the search."""
 
 
 def cma(value: Value, dim: int, n_evals: int, seed: int, *, centre: bool = False) -> None:

@@ -17,8 +17,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # `bench` is no part of the 
 from bench.arena import __main__ as commands
 from bench.arena import figure, methods, plan, results, rows, standing, versus
 from bench.arena import table as tables
-from bench.arena.objective import Objective, Spent
+from bench.arena.objective import Objective
 from bench.arena.problems import bbob_names, find_problem, packages_for
+from bench.searches import Spent
 from gssbo.problems import Problem, get_problem
 
 

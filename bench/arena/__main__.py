@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ..searches import Spent
 from . import rows, versus
 from .figure import draw
 from .methods import Method, find
-from .objective import Objective, Spent
+from .objective import Objective
 from .plan import PLAN, missing
 from .problems import bbob_names, find_problem
 from .results import FOLDER, append, describe_run, key, load

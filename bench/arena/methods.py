@@ -7,7 +7,6 @@ it), and any method that is an `Optimizer` takes options for it: ``--options``.
 from __future__ import annotations
 
 import importlib
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -16,15 +15,13 @@ from typing import Any
 import numpy as np
 
 import gssbo
+from gssbo.methods import ALL, method_options
 from gssbo.methods import METHODS as CONFIGURATIONS
-from gssbo.methods import method_options
 
 from . import rivals
 from .objective import Objective
 
 __all__ = ["METHODS", "Method", "find"]
-
-ALL = sys.maxsize  # a subset size no history reaches
 
 
 @dataclass(frozen=True)

@@ -26,13 +26,11 @@ import numpy as np
 
 from gssbo.problems import Problem
 
-__all__ = ["Objective", "Spent"]
+from ..searches import Spent
+
+__all__ = ["Objective"]
 
 SLACK = 1e-9  # of a side: what a point may lie outside the box by, from rounding
-
-
-class Spent(Exception):
-    """The budget is spent: raised instead of one evaluation too many."""
 
 
 class Objective:

@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from .. import markdown
+from ..searches import Spent
 from . import responses, simulators, training
-from .rivals import METHODS, Spent, applies
+from .rivals import METHODS, applies
 from .task import Point, Task
 
 TASKS: dict[str, Task] = {**training.TASKS, **simulators.TASKS, **responses.TASKS}

@@ -14,13 +14,9 @@ from .. import searches
 from ..distributions import distributions
 from .task import Point, Task
 
-__all__ = ["METHODS", "Spent", "applies"]
+__all__ = ["METHODS", "applies"]
 
 Told = Callable[[Point], float]
-
-
-class Spent(Exception):
-    """The budget is spent."""
 
 
 def ours(task: Task, told: Told, seed: int) -> None:

@@ -1,4 +1,4 @@
-"""Threads of our own, for compiled work that releases the interpreter's lock.
+"""Work in parts: blocks of it, and threads of our own for compiled work that releases the interpreter's lock.
 
 The workers are started once a process and wait on a queue that is safe to use under signals; the caller works too and
 then polls. So Ctrl-C can interrupt at any moment without a lock left behind, and a caller never waits for a worker
@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
-__all__ = ["default_threads", "run_all", "share", "usable_processors"]
+__all__ = ["blocks", "default_threads", "run_all", "share", "usable_processors"]
 
 Result = TypeVar("Result")
 
@@ -63,6 +63,17 @@ def usable_processors() -> int:
 def default_threads() -> int:
     """Processors this process may use, at most 4."""
     return min(usable_processors(), MOST)
+
+
+def blocks(n: int, size: int) -> list[slice]:
+    """Slices that part n things in order, `size` of them in each but the last.
+
+    Examples
+    --------
+    >>> blocks(5, 2)
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    return [slice(start, min(start + size, n)) for start in range(0, n, size)]
 
 
 def run_all(tasks: Sequence[Callable[[], Result]], threads: int) -> list[Result]:

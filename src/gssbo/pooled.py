@@ -18,7 +18,7 @@ from functools import partial
 
 import numpy as np
 
-from gssbo._parallel import run_all
+from gssbo._parallel import blocks, run_all
 from gssbo._typing import FloatArray
 from gssbo.gp import GaussianProcess
 from gssbo.kernels import Kernel
@@ -77,8 +77,7 @@ class PooledProcess:
     def posterior(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and standard deviation (p,) of the latent function at points (p, d), in units of z."""
         mean = np.empty(len(points))
-        blocks = [slice(start, start + BLOCK) for start in range(0, len(points), BLOCK)]
-        run_all([partial(self._mean, points, here, mean) for here in blocks], self.threads)
+        run_all([partial(self._mean, points, here, mean) for here in blocks(len(points), BLOCK)], self.threads)
         return mean, self._projection.posterior(points)[1]
 
     def posterior_bound(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:

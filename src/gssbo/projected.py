@@ -31,7 +31,7 @@ from functools import partial
 import numpy as np
 
 from gssbo._core import _linalg
-from gssbo._parallel import run_all
+from gssbo._parallel import blocks, run_all
 from gssbo._typing import FloatArray
 from gssbo.factor import first_factor, forward, symmetric
 from gssbo.kernels import Kernel
@@ -109,8 +109,7 @@ class ProjectedProcess:
         `rest_is_noise` says whether what the basis does not span of an observation is noise to all others.
         """
         m = len(self.basis)
-        for start in range(0, len(X), ROWS):
-            here = slice(start, min(start + ROWS, len(X)))
+        for here in blocks(len(X), ROWS):
             phi = self._features(X[here])
             responses, own = z[here], np.zeros(phi.shape[1]) if known is None else known[here]
             if rest_is_noise:
@@ -127,8 +126,8 @@ class ProjectedProcess:
     def posterior(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and standard deviation (p,) of the latent function at points (p, d), in units of z."""
         mean, variance = np.empty(len(points)), np.empty(len(points))
-        blocks = [slice(start, min(start + BLOCK, len(points))) for start in range(0, len(points), BLOCK)]
-        run_all([partial(self._score, points, here, mean, variance) for here in blocks], self.threads)
+        parts = [partial(self._score, points, here, mean, variance) for here in blocks(len(points), BLOCK)]
+        run_all(parts, self.threads)
         return mean, np.sqrt(variance, out=variance)
 
     posterior_bound = posterior
@@ -136,8 +135,7 @@ class ProjectedProcess:
     def unexplained(self, points: FloatArray) -> FloatArray:
         """Standard deviation (p,) of what the basis does not span, in units of z: no observation elsewhere tells it."""
         left = np.empty(len(points))
-        for start in range(0, len(points), ROWS):
-            here = slice(start, min(start + ROWS, len(points)))
+        for here in blocks(len(points), ROWS):
             left[here] = self._rest(self._features(np.ascontiguousarray(points[here])))
         return np.sqrt(left)
 

@@ -20,6 +20,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from gssbo._parallel import blocks
 from gssbo._typing import FloatArray
 from gssbo._validation import check_integer
 from gssbo.factor import product
@@ -85,7 +86,6 @@ class ThompsonSampling:
 def _blocks(features: Callable[[FloatArray], FloatArray], points: FloatArray, weights: FloatArray) -> FloatArray:
     """features(points) @ weights, a block of points at a time."""
     values = np.empty(len(points))
-    for first in range(0, len(points), BLOCK):
-        block = features(points[first : first + BLOCK])
-        values[first : first + BLOCK] = np.einsum("ij,j->i", block, weights)
+    for here in blocks(len(points), BLOCK):
+        values[here] = np.einsum("ij,j->i", features(points[here]), weights)
     return values

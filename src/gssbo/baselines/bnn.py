@@ -36,6 +36,7 @@ from typing import Any
 
 import numpy as np
 
+from gssbo._parallel import blocks
 from gssbo._typing import ArrayLike, FloatArray
 from gssbo._validation import check_integer
 from gssbo.baselines._torch import alone, array, descend, inverse_softplus, require, tensor
@@ -164,8 +165,7 @@ class BayesianNetwork(NetworkSurrogate):
     def posterior(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and standard deviation (m,) in units of z."""
         mean, variance = np.empty(len(points)), np.empty(len(points))
-        for first in range(0, len(points), BLOCK):
-            here = slice(first, first + BLOCK)
+        for here in blocks(len(points), BLOCK):
             _, each, inner = self._moments(points[here])
             mean[here] = each.mean(axis=0)
             variance[here] = each.var(axis=0) + inner.mean(axis=0)

@@ -40,6 +40,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import expm, solve_discrete_are
 
+from gssbo._parallel import blocks
 from gssbo._typing import FloatArray
 from gssbo.problems._dimension import fixed_dimension
 from gssbo.problems.problem import Normalizer, Problem
@@ -151,8 +152,8 @@ def pendulums(x: npt.ArrayLike) -> FloatArray:
     points = np.asarray(x, dtype=np.float64)
     gains = points.reshape(-1, 2, 6)
     costs = np.empty(len(gains))
-    for start in range(0, len(gains), _BLOCK):
-        costs[start : start + _BLOCK] = _mean_costs(gains[start : start + _BLOCK])
+    for here in blocks(len(gains), _BLOCK):
+        costs[here] = _mean_costs(gains[here])
     return costs.reshape(points.shape[:-1])
 
 

@@ -87,7 +87,7 @@ def states_of(generators: Sequence[np.random.Generator]) -> list[dict[str, Any]]
     return [plain_state(generator) for generator in generators]
 
 
-def set_states(generators: Sequence[np.random.Generator], states: Sequence[dict[str, Any]]) -> None:
-    """Put generators, in place, into states of `states_of`."""
+def set_states(generators: Sequence[np.random.Generator], states: Sequence[Mapping[str, Any]]) -> None:
+    """Put generators, in place, into states of theirs, or those of `states_of`."""
     for generator, state in zip(generators, states, strict=True):
         generator.bit_generator.state = state

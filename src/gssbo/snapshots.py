@@ -23,6 +23,7 @@ from gssbo.entry import Entry
 from gssbo.journal.generators import set_all, state_of
 from gssbo.journal.graph import decode, encode
 from gssbo.proposals import Proposals
+from gssbo.resume import set_states
 from gssbo.strategy import Strategy
 
 __all__ = ["Snapshots", "build"]
@@ -73,8 +74,7 @@ class Snapshots:
             for name in parts.keys() - strategy.keys():
                 del parts[name]
             self._proposals.counts = counts
-            for generator, state in zip(self._generators, states, strict=True):
-                generator.bit_generator.state = state
+            set_states(self._generators, states)
 
         return back
 

@@ -1,0 +1,70 @@
+"""Several points of the portfolio at a time: how they keep apart, and who makes them."""
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import pdist
+
+from gssbo import Optimizer
+from gssbo.portfolio import Portfolio
+from gssbo.portfolio.strategy import GLOBAL, LOCAL
+from tests.portfolios import run, sphere
+
+
+def test_asking_again_gives_another_point():
+    optimizer = run(3, sphere, 40)
+    asked = np.array([optimizer.ask() for _ in range(12)])
+    assert len(np.unique(asked.round(9), axis=0)) == 12
+    optimizer.tell(asked[::-1], [sphere(x) for x in asked[::-1]])
+    assert optimizer.ask().shape == (3,)
+
+
+@pytest.mark.parametrize(("n", "fewest", "most"), [(4, 1, 2), (8, 2, 4), (16, 3, 4)])
+def test_points_of_one_call_are_distinct_and_of_more_searchers_where_they_are_many(n, fewest, most):
+    """Of many, all but one of the regions make some."""
+    optimizer = run(4, sphere, 60)
+    batch = optimizer.ask(n)
+    assert len(np.unique(batch.round(9), axis=0)) == n
+    makers = {each.searcher for each in optimizer._strategy._issued}
+    assert fewest <= len(makers) <= most
+    assert not {LOCAL, GLOBAL} <= makers or n < 6
+
+
+@pytest.mark.parametrize("seed", [5, 10, 25, 27, 38])
+def test_points_of_one_call_keep_apart_where_little_is_known(seed):
+    optimizer = Optimizer([(0.0, 1.0)] * 2, rng=seed, n_init=6)
+    X = np.random.default_rng(seed).random((10, 2))
+    optimizer.tell(X, (X**2).sum(axis=1))
+    assert pdist(optimizer.ask(8)).min() > 1e-3
+
+
+@pytest.mark.parametrize("n_told", [0, 20])
+def test_no_more_of_a_large_batch_is_looked_for_apart_than_there_is_room_for(monkeypatch, n_told):
+    looked_for = 0
+
+    def one(*args):
+        nonlocal looked_for
+        looked_for += 1
+        return original(*args)
+
+    original = Portfolio._one
+    monkeypatch.setattr(Portfolio, "_one", one)
+    opt = Optimizer([(0.0, 1.0)], n_init=2, rng=0)
+    if n_told:
+        x = np.linspace(0.0, 1.0, n_told)
+        opt.tell(x[:, None], np.sin(9.0 * x))
+    points = opt.ask(3000)
+    assert len(np.unique(points)) == 3000
+    assert looked_for < 600
+
+
+def test_what_is_waited_for_does_not_crowd():
+    """Of eight asked without telling, none is closer to another than a quarter of its distance to what is known."""
+    for seed in range(6):
+        opt = Optimizer([(0.0, 1.0)] * 2, n_init=10, rng=seed)
+        X = opt.ask(10)
+        opt.tell(X, ((X - 0.3) ** 2).sum(axis=1))
+        P = np.array([opt.ask() for _ in range(8)])
+        apart = np.abs(P[:, None] - P[None]).max(axis=2)
+        known = np.abs(P[:, None] - X[None]).max(axis=2).min(axis=1)
+        for later in range(8):
+            assert (apart[later, :later] >= 0.25 * known[later]).all()

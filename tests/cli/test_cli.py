@@ -1,15 +1,11 @@
 """The command line: what it prints, where, and how it ends."""
 
 import importlib
-import importlib.metadata
-import io
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +16,10 @@ import gssbo
 from gssbo._text import clock, number
 from gssbo.cli import main
 from gssbo.cli.loop import start
-from gssbo.cli.report import report
 from gssbo.cli.summary import FRESH, summarize
 from gssbo.cli.text import WIDTH, table
-from gssbo.machine import extras
 from gssbo.methods import METHODS, OWN, keeps_all, method_options
-from gssbo.problems import PROBLEMS, get_problem
-from gssbo.progress import LiveProgress, PlainProgress, Standing, make_display
+from gssbo.problems import get_problem
 
 TORCH = ("sparse-gp", "ipa", "deep-kernel", "bnn")  # what needs PyTorch
 SHORT = ["--method", "gssbo", "--n-evals", "25", "--quiet"]  # five iterations after the design
@@ -75,81 +68,6 @@ def test_method_options_are_the_papers_but_for_the_size() -> None:
 def test_unknown_method_lists_the_known_ones() -> None:
     with pytest.raises(ValueError, match=r"'gssbo'.*'gp-ucb'.*got 'x'"):
         method_options("x")
-
-
-# Listings
-
-
-def test_problems_lists_every_problem(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["problems"]) == 0
-    out = capsys.readouterr().out
-    for name in PROBLEMS:
-        assert re.search(rf"^{name} +{get_problem(name).dim} ", out, re.MULTILINE)
-    assert out.isascii()
-    assert max(map(len, out.splitlines())) <= WIDTH
-
-
-def test_methods_lists_every_method(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["methods"]) == 0
-    out = capsys.readouterr().out
-    assert all(f"{name} " in out and method.description in out for name, method in METHODS.items())
-    assert all(f"{name} " in out and description in out for name, description in OWN.items())
-
-
-def test_info_names_versions_and_instructions(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["info"]) == 0
-    facts = dict(re.split(r"  +", each, maxsplit=1) for each in capsys.readouterr().out.splitlines())
-    assert facts["gssbo"] == gssbo.__version__
-    assert facts["NumPy"] == np.__version__
-    assert facts["core's instructions"]
-    assert facts["cores"].startswith(str(os.cpu_count()))
-    assert "BLAS of numpy" in facts
-    assert "BLAS of scipy" in facts
-
-
-def test_info_names_the_extra_of_each_optional_package(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    found = importlib.metadata.version
-    absent = ("torch", "optuna")
-
-    def version(package: str) -> str:
-        if package in absent:
-            raise importlib.metadata.PackageNotFoundError(package)
-        return found(package)
-
-    monkeypatch.setattr("importlib.metadata.version", version)
-    assert main(["info"]) == 0
-    facts = dict(re.split(r"  +", each, maxsplit=1) for each in capsys.readouterr().out.splitlines())
-    optional = list(facts)[-6:]
-    assert optional == ["rich", "distributed", "optuna", "matplotlib", "scikit-learn", "torch"]
-    assert facts["torch"] == "not installed: pip install 'gssbo[torch]'"
-    assert facts["optuna"] == "not installed: pip install 'gssbo[optuna]'"
-    for package, extra in (("scikit-learn", "sklearn"), ("matplotlib", "plot"), ("rich", "cli")):
-        assert facts[package] == f"{found(package)} (extra {extra})"
-
-
-def test_the_extras_are_those_of_the_project() -> None:
-    file = Path(__file__).parents[2] / "pyproject.toml"
-    listed = tomllib.loads(file.read_text(encoding="utf-8"))["project"]["optional-dependencies"]
-    development = ("lint", "test", "docs", "bench")
-    names = {extra: re.match(r"[\w-]+", found[0]) for extra, found in listed.items() if extra not in development}
-    assert extras() == {name[0]: extra for extra, name in names.items() if name}
-    assert extras()["distributed"] == "dask"
-
-
-def test_version(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as end:
-        main(["--version"])
-    assert (end.value.code, capsys.readouterr().out) == (0, f"gssbo {gssbo.__version__}\n")
-
-
-def test_help_of_run_lists_problems_and_methods(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as end:
-        main(["run", "--help"])
-    out = capsys.readouterr().out
-    assert end.value.code == 0
-    assert all(name in out for name in [*PROBLEMS, *METHODS, *OWN])
 
 
 # Wrong arguments
@@ -295,109 +213,7 @@ def test_out_without_matplotlib_says_so(
     assert [path.suffix for path in (tmp_path / "new").iterdir()] == [".json"]
 
 
-# Progress
-
-
-def short_run() -> Any:
-    return start("levy", dim=2, method="gssbo", subset_size=22, seed=0, n_evals=25)
-
-
-def test_plain_progress_goes_to_stderr_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["run", "levy2", "--method", "gssbo", "--n-evals", "22", "--json"]) == 0
-    captured = capsys.readouterr()
-    json.loads(captured.out)
-    lines = captured.err.splitlines()
-    assert lines[0].startswith("levy2 1/22  best ")
-    assert "initial design" in lines[0]
-    assert lines[-1].startswith("levy2 22/22  best ")
-    assert re.search(r"ask \d+\.\d ms  retained 21 of 22  elapsed 0:\d\d  remaining 0:00", lines[-1])
-
-
-def test_plain_progress_writes_at_most_one_line_an_interval() -> None:
-    for every, expected in ((1e9, 2), (0.0, 25)):
-        stream, run = io.StringIO(), short_run()
-        with PlainProgress("levy2", stream, every) as show:
-            run.go(show)
-        assert len(stream.getvalue().splitlines()) == expected
-
-
-def test_live_progress_draws_the_state() -> None:
-    console = pytest.importorskip("rich.console").Console(file=io.StringIO(), force_terminal=True, width=100)
-    run = short_run()
-    with LiveProgress("levy2", run.n_evals, console) as show:
-        run.go(show)
-    drawn = console.file.getvalue()
-    assert "25/25" in drawn
-    assert "retained 22 of 25" in drawn
-
-
-def test_live_progress_is_for_terminals_and_needs_rich(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("rich")
-    assert isinstance(make_display("levy2", 25), PlainProgress)
-    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    assert isinstance(make_display("levy2", 25), LiveProgress)
-    monkeypatch.setitem(sys.modules, "rich.progress", None)
-    assert isinstance(make_display("levy2", 25), PlainProgress)
-
-
-def test_quiet_shows_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["run", "levy2", *SHORT]) == 0
-    assert capsys.readouterr().err == ""
-
-
-def test_however_long_a_run_is_the_display_is_of_the_latest_suggestions() -> None:
-    cut = []
-
-    class Seconds(list[float]):
-        def __getitem__(self, index: Any) -> Any:
-            found = super().__getitem__(index)
-            cut.append(len(found))
-            return found
-
-    run = short_run()
-    run.ask_seconds = Seconds(map(float, range(1_000)))
-    assert run.standing.ask_seconds == 987.0 and cut == [25]
-
-
 # Ends that nobody planned
-
-
-def test_interrupt_keeps_what_was_found() -> None:
-    run = short_run()
-
-    def stop_at_24(standing: Standing) -> None:
-        if standing.n_done == 24:
-            raise KeyboardInterrupt
-
-    run.go(stop_at_24)
-    summary = summarize(run)
-    assert summary["interrupted"]
-    assert summary["n_evals"] == len(run.optimizer_seconds) == 24
-    assert "24 of 25 evaluations, interrupted" in report(summary)
-
-
-def test_interrupt_before_anything_was_evaluated() -> None:
-    assert report(summarize(short_run())) == "Nothing was evaluated."
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to another process")
-def test_ctrl_c_prints_the_report_and_ends_with_130() -> None:
-    # A process started in the background inherits SIGINT ignored; Python raises KeyboardInterrupt only otherwise.
-    code = (
-        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from gssbo.cli import main; sys.exit(main(['run', 'levy2', '--n-evals', '100000']))"
-    )
-    with subprocess.Popen(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stderr is not None
-        process.stderr.readline()  # the first evaluation is done
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
-    assert process.returncode == 130, err
-    assert "of 100,000 evaluations, interrupted" in out
-    assert "Traceback" not in err
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes differ")

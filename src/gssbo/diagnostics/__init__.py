@@ -92,8 +92,9 @@ from __future__ import annotations
 
 from gssbo.diagnostics.accuracy import posterior_rmse
 from gssbo.diagnostics.bounds import Bounds
+from gssbo.diagnostics.comparison import Comparison
 from gssbo.diagnostics.dispersion import directional_dispersion
-from gssbo.diagnostics.gap import Comparison, PosteriorGap
+from gssbo.diagnostics.gap import PosteriorGap
 from gssbo.diagnostics.growth import Growth, growth_order
 from gssbo.diagnostics.leave_one_out import LeaveOneOut, leave_one_out
 from gssbo.diagnostics.residual_table import ResidualRow, residual_table

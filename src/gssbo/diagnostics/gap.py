@@ -25,7 +25,6 @@ References
 from __future__ import annotations
 
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
@@ -34,36 +33,16 @@ from gssbo._typing import ArrayLike, FloatArray
 from gssbo._validation import check_indices, check_matrix, check_real, check_vector
 from gssbo.diagnostics.accuracy import root_mean_square
 from gssbo.diagnostics.bounds import Bounds, Norms
+from gssbo.diagnostics.comparison import Comparison, compared
 from gssbo.diagnostics.growth import Growth, growth
 from gssbo.diagnostics.partition import Partition
 from gssbo.diagnostics.pool import read_pool
 from gssbo.gp import GaussianProcess
 from gssbo.kernels import Kernel
 
-__all__ = ["Comparison", "PosteriorGap", "box_points"]
+__all__ = ["PosteriorGap", "box_points"]
 
 LOG_POINTS = 11  # 2^11 = 2,048 points where suprema are sought, as many as the paper's 2,000
-
-
-class Comparison(NamedTuple):
-    """Both posteriors at m points, each (m,), in units of y (squared for the variance gap)."""
-
-    mean: FloatArray
-    """mu_D, of the whole pool."""
-    std: FloatArray
-    """sigma_D, noise not included."""
-    subset_mean: FloatArray
-    """mu_U, of the retained subset."""
-    subset_std: FloatArray
-    """sigma_U, never below sigma_D."""
-    mean_gap: FloatArray
-    """mu_D - mu_U = c_U' S^-1 r_U, theorem 5.1 of [1]."""
-    variance_gap: FloatArray
-    """sigma_U^2 - sigma_D^2 = c_U' S^-1 c_U >= 0, theorem 5.1."""
-    std_gap: FloatArray
-    """sigma_U - sigma_D >= 0, at most the root of the variance gap: lemma A.2."""
-    cross_norm: FloatArray
-    """|c_U(x)|, in squared units of the standardised responses."""
 
 
 @all_in_own_arithmetic
@@ -273,24 +252,7 @@ class PosteriorGap:
         return self._compare(check_matrix("points", points, columns=self._X.shape[1]))
 
     def _compare(self, points: FloatArray) -> Comparison:
-        found = self._partition.measure(points)
-        mean, scale = self._shared.mean, self.scale
-        subset_std = np.sqrt(found.variance)
-        std = np.sqrt(found.variance - found.variance_gap)
-        total = subset_std + std
-        # Exact where the difference would cancel.
-        std_gap = np.divide(found.variance_gap, total, out=np.zeros_like(total), where=total > 0.0)
-        with np.errstate(over="ignore", under="ignore"):
-            return Comparison(
-                mean=mean + scale * (found.mean + found.mean_gap),
-                std=scale * std,
-                subset_mean=mean + scale * found.mean,
-                subset_std=scale * subset_std,
-                mean_gap=scale * found.mean_gap,
-                variance_gap=scale * (scale * found.variance_gap),
-                std_gap=scale * std_gap,
-                cross_norm=found.cross_norm,
-            )
+        return compared(self._partition.measure(points), self._shared.mean, self.scale)
 
     def mean_gap(self, points: ArrayLike) -> FloatArray:
         """mu_D - mu_U at points (m, d): (m,), in units of y; theorem 5.1."""

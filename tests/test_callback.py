@@ -47,7 +47,7 @@ def test_callbacks_in_scipys_older_way_get_the_best_point():
 @pytest.mark.parametrize("callback", [lambda xk, convergence: None, lambda: None, lambda *, state: None])
 def test_callbacks_that_cannot_be_called_are_refused_before_anything_is_evaluated(callback):
     seen = []
-    with pytest.raises(ValueError, match="callback must take one argument"):
+    with pytest.raises(ValueError, match=r"callback must take one argument.*, got \("):
         run(lambda x: seen.append(x) or 0.0, callback=callback)
     assert seen == []
 

@@ -267,7 +267,7 @@ def _notifier(callback: Callable[..., Any] | None) -> Callable[[OptimizeResult],
             signature.bind(**{"intermediate_result": None}) if named else signature.bind(None)
     except TypeError as error:
         raise ValueError(
-            f"callback must take one argument, xk or intermediate_result in SciPy's way ({error})"
+            f"callback must take one argument, xk or intermediate_result in SciPy's way, got {signature} ({error})"
         ) from None
 
     def notify(progress: OptimizeResult) -> str:

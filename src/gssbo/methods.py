@@ -180,6 +180,8 @@ def method_options(name: str, subset_size: int | str | None = None) -> dict[str,
         return {"method": name} | ({} if subset_size is None else {"subset_size": subset_size})
     method = METHODS[name]
     if method.keeps_all and subset_size is not None:
-        raise ValueError(f"subset_size must not be given with {name!r}, which keeps all observations")
+        raise ValueError(
+            f"subset_size must not be given with {name!r}, which keeps all observations, got {subset_size!r}"
+        )
     size = 100 if subset_size is None else subset_size
     return {**paper(), "subset_size": size, **method.options, **method.more_options()}

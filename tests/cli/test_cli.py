@@ -81,7 +81,7 @@ def test_unknown_method_lists_the_known_ones() -> None:
         (["diabetes", "--dim", "3"], "dim must be 4"),
         (["hartmann6", "--method", "gssbo", "--subset-size", "21"], "subset_size must be larger than the forced set"),
         (["hartmann6", "--subset-size", "some"], "at least 1, got 'some'"),
-        (["hartmann6", "--method", "gp-ucb", "--subset-size", "50"], "keeps all observations"),
+        (["hartmann6", "--method", "gp-ucb", "--subset-size", "50"], "keeps all observations, got 50"),
         (
             ["branin2", "--subset-size", "dynamic", "--method", "portfolio"],
             "'dynamic' with method='box', got 'dynamic'",

@@ -56,30 +56,24 @@ class Verdict(NamedTuple):
     passed: bool
 
 
-def judge(
-    recorded: Mapping[str, float],
-    ratio: Callable[[str], float],
-    *,
-    floor: float = FLOOR,
-    tries: int = TRIES,
-) -> list[Verdict]:
-    """Measure every recorded ratio until it is at least `floor` of the recorded one, `tries` times at most."""
+def judge(recorded: Mapping[str, float], ratio: Callable[[str], float]) -> list[Verdict]:
+    """Measure every recorded ratio until it is at least `FLOOR` of the recorded one, `TRIES` times at most."""
     verdicts = []
     for name, wanted in recorded.items():
         best, used = 0.0, 0
-        while used < tries and not best >= floor * wanted:
+        while used < TRIES and not best >= FLOOR * wanted:
             best, used = max(best, ratio(name)), used + 1
-        verdicts.append(Verdict(name, best, wanted, used, best >= floor * wanted))
+        verdicts.append(Verdict(name, best, wanted, used, best >= FLOOR * wanted))
     return verdicts
 
 
-def judge_counts(recorded: Mapping[str, int], counted: Mapping[str, int], tolerance: float = TOLERANCE) -> list[str]:
-    """Complaints about counts that are off by more than the tolerance; fewer instructions ask for a new record."""
+def judge_counts(recorded: Mapping[str, int], counted: Mapping[str, int]) -> list[str]:
+    """Complaints about counts that are off by more than `TOLERANCE`; fewer instructions ask for a new record."""
     complaints = []
     for name, wanted in recorded.items():
         change = counted[name] / wanted - 1.0
-        if abs(change) > tolerance:
-            advice = "record anew if that is meant" if change < 0 else "at most 10 % more are allowed"
+        if abs(change) > TOLERANCE:
+            advice = "record anew if that is meant" if change < 0 else f"at most {TOLERANCE:.0%} more are allowed"
             complaints.append(f"{name}: {counted[name]:,} instructions, recorded {wanted:,} ({change:+.1%}); {advice}")
     return complaints
 

@@ -89,16 +89,14 @@ def p_value(a: np.ndarray, b: np.ndarray) -> float:
     return float(mannwhitneyu(a, b).pvalue)
 
 
-def rows(
-    runs: Iterable[Mapping[str, Any]], problems: Sequence[str], n_evals: int, budget: int | None = None
-) -> list[Row]:
+def rows(runs: Iterable[Mapping[str, Any]], problems: Sequence[str], n_evals: int) -> list[Row]:
     """Collect the rows of these problems after so many evaluations, from runs whose record has that checkpoint.
 
-    Of several runs of one problem, method and seed the shortest counts, or with `budget` those of that budget alone.
+    Of several runs of one problem, method and seed the shortest counts.
     """
     chosen: dict[tuple[str, str, int], Mapping[str, Any]] = {}
     for run in sorted(runs, key=lambda run: -run["n_evals"]):
-        if str(n_evals) in run["simple"] and budget in (None, run["n_evals"]):
+        if str(n_evals) in run["simple"]:
             chosen[run["problem"], run["method"], run["seed"]] = run
     found = []
     for problem in problems:

@@ -55,7 +55,7 @@ class Workers(Protocol):
         ...
 
 
-def make_workers(workers: Any, objective: Objective, batch_size: int | None = None) -> Workers:
+def make_workers(workers: Any, objective: Objective, batch_size: int | None) -> Workers:
     """The way to evaluate that the arguments of `minimize` ask for.
 
     Raises

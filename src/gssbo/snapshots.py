@@ -87,7 +87,7 @@ class Snapshots:
         """Note that the next suggestion will not be that of asking what the journal has: one was broken off, say."""
         self._needed = True
 
-    def due(self, *, at_end: bool = False) -> bool:
+    def due(self, *, at_end: bool) -> bool:
         """Whether a suggestion was made that needs one, or enough of them since the last."""
         n = self._proposals.n_suggested
         if self._owed:

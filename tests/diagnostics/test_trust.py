@@ -183,6 +183,16 @@ def test_diagnosing_where_no_candidate_is_feasible():
     assert len(opt.diagnostics().gap.points) == 9 + 9  # the pool takes the candidates' place
 
 
+def test_a_run_is_diagnosed_by_the_tolerance_asked_for():
+    X = np.random.default_rng(0).random((60, 2))
+    opt = Optimizer([(0.0, 1.0)] * 2, n_init=5, subset_size=15, rng=0)
+    opt.tell(X, np.sin(5.0 * X[:, 0]) + X[:, 1])
+    gap = opt.diagnostics(tolerance=1.0).largest_gap / opt.diagnostics().spread
+    assert opt.diagnostics(tolerance=1.01 * gap).verdict == "close" != opt.diagnostics(tolerance=0.99 * gap).verdict
+    with pytest.raises(ValueError, match="tolerance must be greater than 0"):
+        opt.diagnostics(tolerance=0.0)
+
+
 def test_known_noise_of_a_run_is_in_its_diagnosis():
     rng = np.random.default_rng(2)
     X = rng.random((40, 2))

@@ -150,7 +150,7 @@ def _noise(cells: _Cells, column: str) -> list[float | None]:
     return found
 
 
-def tell_table(ledger: Ledger, table: Table, *, prior: bool = False) -> int:
+def tell_table(ledger: Ledger, table: Table, *, prior: bool) -> int:
     """Tell a ledger those observations of a table that it has not been told yet; return how many they are.
 
     With `prior` all of them were made before the run, whatever the table says. Those that answer suggestions by number

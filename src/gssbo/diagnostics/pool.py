@@ -59,7 +59,7 @@ def read_pool(
     y: ArrayLike,
     *,
     noise: float | None,
-    noise_std: ArrayLike | None = None,
+    noise_std: ArrayLike | None,
 ) -> Pool:
     """Read a user's pool: X (n, d), y (n,), `noise_std` (n,) in units of y, and what `model` lends.
 

@@ -19,7 +19,7 @@ __all__ = ["Real", "check_range"]
 LONGEST = 1_000_000  # steps from end to end of a real parameter on a grid
 
 
-def check_range(name: str, low: Any, high: Any, *, log: bool = False) -> tuple[float, float]:
+def check_range(name: str, low: Any, high: Any, *, log: bool) -> tuple[float, float]:
     """Return the ends of a real interval as floats, or raise a ValueError that names it."""
     ends = check_real(name, low) + 0.0, check_real(name, high) + 0.0  # no -0.0: values are compared by their bits
     if ends[0] > ends[1]:

@@ -36,6 +36,8 @@ logger = logging.getLogger(__name__)
 # processor's cache, and a choice from 1,000 observations took half as long again.
 BEYOND = 3 * _linalg.PAD // 2
 
+TOLERANCE = 1e-8  # drift, and error of squared lengths
+
 
 class Workspace:
     """Memory for the factor and the precision of a pool, used again by the next one.
@@ -112,11 +114,13 @@ class PrecisionCache:
         Noise variance.
     X : ndarray of shape (n, d)
         The pool; n may be 0.
-    tolerance : float
-        Drift tolerated: the largest entry of (P K_y - I) v for a vector v of random signs, drawn and measured after
-        each change in O(n^2). It sees every column at once and is rarely below the largest entry of P K_y - I. Beyond
-        the tolerance, and four times what a fresh factorization leaves, the pool is factorized anew; so it is where
-        a removal leaves squared lengths of embeddings, the diagonal of Q, that are off by more than this share.
+
+    Notes
+    -----
+    Drift is the largest entry of (P K_y - I) v for a vector v of random signs, drawn and measured after each change in
+    O(n^2). It sees every column at once and is rarely below the largest entry of P K_y - I. Beyond `TOLERANCE`, and
+    four times what a fresh factorization leaves, the pool is factorized anew; so it is where a removal leaves squared
+    lengths of embeddings, the diagonal of Q, that are off by more than this share.
 
     Examples
     --------
@@ -128,10 +132,9 @@ class PrecisionCache:
     (6, True)
     """
 
-    def __init__(self, kernel: Kernel, noise: float, X: FloatArray, *, tolerance: float = 1e-8) -> None:
+    def __init__(self, kernel: Kernel, noise: float, X: FloatArray) -> None:
         self.kernel = kernel
         self.noise = noise
-        self.tolerance = tolerance
         self.n_refactorized = 0
         self.drift = 0.0
         self._fresh_drift, self._fresh_size = 0.0, 1.0  # of what was last factorized
@@ -235,7 +238,7 @@ class PrecisionCache:
         """
         self.drift = drift
         fresh = self._fresh_drift * min(1.0, self._size / self._fresh_size)
-        if not drift <= max(self.tolerance, 4.0 * fresh) or length_error > self.tolerance:
+        if not drift <= max(TOLERANCE, 4.0 * fresh) or length_error > TOLERANCE:
             logger.debug("precision cache: drift %.1e on %d observations, factorizing anew", self.drift, self._n)
             self._factorize()
 

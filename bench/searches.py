@@ -1,20 +1,24 @@
-"""Searches of other packages over the unit cube, which go on until the objective ends them."""
+"""Searches of other packages, of the unit cube or of named parameters, which go on until the objective ends them."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy import optimize
 
-__all__ = ["Spent", "cma", "differential_evolution"]
+__all__ = ["Spent", "cma", "differential_evolution", "gpsampler", "tpe"]
 
 SIGMA = 0.2  # first step of CMA-ES, in sides of the box: better in the arena than 0.1 or 0.3
 POPULATION = 20  # about, of differential evolution: better there than 40, 80 or its own 15 a dimension
 
 Value = Callable[[np.ndarray], float]
 """What is minimised, at a point (d,) of the unit cube."""
+
+NamedValue = Callable[[dict[str, Any]], float]
+"""What is minimised, of parameters by name; NaN where an evaluation fails."""
 
 
 class Spent(Exception):
@@ -57,3 +61,32 @@ def differential_evolution(value: Value, dim: int, n_evals: int, seed: int, *, p
             polish=polish,
             rng=rng,
         )
+
+
+def tpe(value: NamedValue, ranges: dict[str, Any], seed: int) -> None:
+    """Optuna's multivariate TPE, of distributions by name."""
+    _study(value, ranges, "TPESampler", multivariate=True, seed=seed)
+
+
+def gpsampler(value: NamedValue, ranges: dict[str, Any], seed: int) -> None:
+    """Optuna's GPSampler on one thread, of distributions by name."""
+    import torch
+
+    torch.set_num_threads(1)
+    _study(value, ranges, "GPSampler", seed=seed)
+
+
+def _study(value: NamedValue, ranges: dict[str, Any], sampler: str, **options: Any) -> None:
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        study = optuna.create_study(sampler=getattr(optuna.samplers, sampler)(**options))
+        while True:
+            trial = study.ask(ranges)
+            found = value(trial.params)
+            if np.isnan(found):
+                study.tell(trial, state=optuna.trial.TrialState.FAIL)
+            else:
+                study.tell(trial, found)

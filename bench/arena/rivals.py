@@ -6,11 +6,14 @@ All search the unit cube, scaled to the box, and are seeded. None may evaluate m
 
 from __future__ import annotations
 
-import warnings
+from typing import Any
 
 import numpy as np
 
+from gssbo.space import Real
+
 from .. import searches
+from ..distributions import distributions
 from .objective import Objective
 
 __all__ = ["cma", "cma_random", "differential_evolution", "gpsampler", "tpe"]
@@ -37,32 +40,16 @@ def differential_evolution(objective: Objective, seed: int) -> None:
 
 def tpe(objective: Objective, seed: int) -> None:
     """Optuna's multivariate TPE."""
-    import optuna
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-        sampler = optuna.samplers.TPESampler(multivariate=True, seed=seed)
-    _study(objective, sampler)
+    searches.tpe(*_named(objective), seed)
 
 
 def gpsampler(objective: Objective, seed: int) -> None:
     """Optuna's GPSampler on one thread."""
-    import optuna
-    import torch
-
-    torch.set_num_threads(1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-        sampler = optuna.samplers.GPSampler(seed=seed)
-    _study(objective, sampler)
+    searches.gpsampler(*_named(objective), seed)
 
 
-def _study(objective: Objective, sampler: object) -> None:
-    import optuna
-
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
-    study = optuna.create_study(sampler=sampler)
-    ranges = {f"x{k}": optuna.distributions.FloatDistribution(0.0, 1.0) for k in range(objective.problem.dim)}
-    while True:
-        trial = study.ask(ranges)
-        study.tell(trial, objective.unit(np.array([trial.params[name] for name in ranges])))
+def _named(objective: Objective) -> tuple[searches.NamedValue, dict[str, Any]]:
+    """The objective of parameters by name, and their ranges."""
+    names = [f"x{k}" for k in range(objective.problem.dim)]
+    ranges = distributions(dict.fromkeys(names, Real(0.0, 1.0)))
+    return lambda params: objective.unit(np.array([params[name] for name in names])), ranges

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -46,32 +44,12 @@ def cma(task: Task, told: Told, seed: int) -> None:
 
 def tpe(task: Task, told: Told, seed: int) -> None:
     """Optuna's multivariate TPE."""
-    _study(task, told, "TPESampler", multivariate=True, seed=seed)
+    searches.tpe(told, distributions(task.space), seed)
 
 
 def gpsampler(task: Task, told: Told, seed: int) -> None:
     """Optuna's GPSampler on one thread."""
-    import torch
-
-    torch.set_num_threads(1)
-    _study(task, told, "GPSampler", seed=seed)
-
-
-def _study(task: Task, told: Told, sampler: str, **options: Any) -> None:
-    import optuna
-
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    ranges = distributions(task.space)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        study = optuna.create_study(sampler=getattr(optuna.samplers, sampler)(**options))
-        while True:
-            trial = study.ask(ranges)
-            value = told(trial.params)
-            if np.isnan(value):
-                study.tell(trial, state=optuna.trial.TrialState.FAIL)
-            else:
-                study.tell(trial, value)
+    searches.gpsampler(told, distributions(task.space), seed)
 
 
 def _in_unit_cube(task: Task, told: Told) -> searches.Value:

@@ -43,6 +43,21 @@ def test_optimizer_names_the_likely_keyword(wrong, meant):
         gssbo.Optimizer([(0, 1)], **{wrong: 1})
 
 
+@pytest.mark.parametrize(
+    ("wrong", "meant"),
+    [
+        ("seed", "rng"),
+        ("length_scale", "lengthscale"),
+        ("n_restarts_optimizer", "n_restarts"),
+        ("normalise_y", "normalize_y"),
+    ],
+)
+def test_a_gaussian_process_names_itself_and_the_likely_keyword(wrong, meant):
+    message = rf"^GaussianProcess\(\) got an unexpected keyword argument '{wrong}': did you mean '{meant}'\?$"
+    with pytest.raises(TypeError, match=message):
+        gssbo.GaussianProcess(**{wrong: 1})
+
+
 def test_no_guess_where_nothing_is_near():
     with pytest.raises(TypeError, match=r"^Optimizer\(\) got an unexpected keyword argument 'zzz'$"):
         gssbo.Optimizer([(0, 1)], zzz=1)

@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, cast
 
-__all__ = ["check_keywords", "hint", "keywords_of", "with_checked_keywords"]
+__all__ = ["check_keywords", "hint", "inherited", "keywords_of", "with_checked_keywords"]
 
 SYNONYMS = {
     "rng": ("seed", "random_state", "random_seed"),
@@ -62,6 +62,21 @@ def _meant(name: str, known: tuple[str, ...]) -> str | None:
             return ours
     near = difflib.get_close_matches(name.lower(), known, n=1)
     return near[0] if near else None
+
+
+def inherited(init: Function) -> Function:
+    """Check the keywords of a constructor that others inherit, in the name of the class that is made.
+
+    Python itself would name the class that the constructor stands in.
+    """
+    accepted = keywords_of(init)
+
+    @functools.wraps(init)
+    def checked(self: Any, *args: Any, **keywords: Any) -> None:
+        check_keywords(type(self).__name__, keywords, accepted)
+        init(self, *args, **keywords)
+
+    return cast(Function, checked)
 
 
 def with_checked_keywords(*, others: Callable[..., Any]) -> Callable[[Function], Function]:

@@ -17,6 +17,7 @@ from typing import Any, Self
 import numpy as np
 
 from gssbo._arithmetic import all_in_own_arithmetic
+from gssbo._keywords import inherited
 from gssbo._mle import Hill, maximize_likelihood
 from gssbo._parallel import run_all
 from gssbo._typing import ArrayLike, FloatArray, RngLike
@@ -57,6 +58,7 @@ class Regressor(StandardizedRegression):
     theta_: FloatArray
     kernel_: Kernel
 
+    @inherited
     def __init__(
         self,
         kernel: str = "matern52",

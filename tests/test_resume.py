@@ -115,7 +115,7 @@ def test_the_dynamic_size_goes_by_the_recorded_times(tmp_path):
             rule.record(json.loads(lines[k])["seconds"], n)
     assert 31 < rule.size < 38
     path.write_text("\n".join(lines[: asked[rule.size + 1]]) + "\n")  # what was asked with fewer is something else
-    with gssbo.Optimizer(MIXED, **options) as opt:
+    with pytest.warns(JournalWarning, match="are made once more, in about"), gssbo.Optimizer(MIXED, **options) as opt:
         assert (opt.n_told, opt.M) == (rule.size + 1, rule.size)
 
 

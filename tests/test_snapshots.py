@@ -1,6 +1,7 @@
 """Snapshots in a journal: when they are taken, and when they are of use."""
 
 import copy
+import itertools
 import json
 import warnings
 
@@ -8,14 +9,16 @@ import numpy as np
 import pytest
 
 import gssbo
-from gssbo import snapshots
+from gssbo import resumable, snapshots
 from gssbo.entry import Entry
 from gssbo.exceptions import JournalError
 from gssbo.gp import GaussianProcess
 from gssbo.journal import Journal
 from gssbo.journal.generators import state_of
+from gssbo.journal.graph import PARTS
 from tests.journals import BOX, kinds, run
 from tests.objectives import bowl
+from tests.test_layers import TOP, import_graph, package_root, unit
 
 # ---- when they are taken, and of use
 
@@ -90,6 +93,48 @@ def test_what_cannot_be_kept_is_asked_again(tmp_path, soon):
     assert "snapshot" not in kinds(path)
     with gssbo.Optimizer(BOX, surrogate=Own(), journal=path, **options) as opt:
         np.testing.assert_array_equal(opt.ask(), expected)
+
+
+def test_a_change_of_what_no_suggestion_comes_of_spoils_none(tmp_path):
+    files = [tmp_path / name for name in ("gp.py", "cli/tune.py", "progress.py", "portfolio/ball.py", "_core/_gp.so")]
+    digests = []
+    for path in files:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("")
+    digests.append(snapshots._digest(tmp_path))
+    for path in files:
+        path.write_text("changed")
+        digests.append(snapshots._digest(tmp_path))
+    changed = [before != after for before, after in itertools.pairwise(digests)]
+    assert changed == [True, False, False, True, True]
+
+
+def test_no_strategy_imports_what_may_change():
+    graph = import_graph(package_root())
+    assert {unit(module) for module in graph} >= snapshots.BESIDE
+    found: set[str] = set()
+    left = {module for module in graph if unit(module) in PARTS | {"proposals", "snapshots", "strategy"}}
+    while left:
+        found |= left
+        left = set().union(*(graph[module] for module in left)) - found - {TOP}
+    assert not {unit(module) for module in found} & snapshots.BESIDE
+
+
+@pytest.mark.parametrize("usable", [True, False])
+def test_asking_again_for_long_is_announced(tmp_path, soon, monkeypatch, usable):
+    path = tmp_path / "run.jsonl"
+    with gssbo.Optimizer(BOX, n_init=5, rng=0, journal=path) as opt:
+        run(opt, 26)
+    monkeypatch.setattr(resumable, "SILENT", 1e-9)
+    if not usable:
+        monkeypatch.setattr(snapshots, "build", lambda: "another")
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(lines[:-1]))  # killed before the snapshot of the end
+    with pytest.warns(gssbo.exceptions.JournalWarning) as caught:
+        gssbo.Optimizer(BOX, n_init=5, rng=0, journal=path).close()
+    (said,) = [str(warning.message) for warning in caught]
+    assert f": {1 if usable else 26} suggestions are made once more, in about " in said
+    assert said.endswith("seconds" if usable else "it has no snapshot that this build of gssbo can go by")
 
 
 append = Journal.append

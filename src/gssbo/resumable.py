@@ -19,6 +19,8 @@ from gssbo.snapshots import Snapshots
 
 __all__ = ["Resumable"]
 
+SILENT = 5.0  # seconds that asking again may take without a word
+
 
 @all_in_own_arithmetic
 class Resumable(Modelled):
@@ -55,6 +57,7 @@ class Resumable(Modelled):
             index, (self.last_ask_seconds, self._iteration_seconds) = found
             self._book(entries[:index])
             entries = entries[index + 1 :]
+        self._announce_repeating(entries, from_snapshot=found is not None)
         same = True
         for entry in entries:
             if entry.kind == "snapshot":
@@ -74,6 +77,18 @@ class Resumable(Modelled):
             warn(
                 "asking again gave other suggestions than the journal has, which stand: the run goes on from them, but "
                 "not as it would have without a break; was it begun with another version, or on another machine?",
+                JournalWarning,
+            )
+
+    def _announce_repeating(self, entries: Sequence[Entry], *, from_snapshot: bool) -> None:
+        """Say what is being done before it is, where that takes a while: what it took the first time."""
+        asks = [entry for entry in entries if entry.kind == "ask"]
+        seconds = sum(entry.seconds or 0.0 for entry in asks)
+        if seconds > SILENT and self._journal is not None:
+            n = sum(len(entry.ids) for entry in asks)
+            why = "" if from_snapshot else ": it has no snapshot that this build of gssbo can go by"
+            warn(
+                f"{self._journal.path}: {n:,} suggestions are made once more, in about {seconds:,.0f} seconds{why}",
                 JournalWarning,
             )
 

@@ -1,7 +1,8 @@
 """Snapshots: what an optimizer has learnt, in its journal now and then, so that a resume need not ask everything again.
 
 A snapshot is a shortcut, not a record: whatever was asked and told stands in the journal without it. It is of use to
-the very build of the package that took it; to any other, and where the file is cut before it, asking again is the way.
+a build of the package whose files that suggestions come of are those of the one that took it; to any other, and where
+the file is cut before it, asking again is the way.
 So it is where a digest in it, of what it holds and of every entry before it, is not that of what is read: it was
 edited, or an entry before it was, or is left out.
 """
@@ -31,6 +32,12 @@ __all__ = ["Snapshots", "build"]
 LEAST, SHARE = 500, 0.25  # suggestions since the last, and their share of those before
 MOST = 5_000  # suggestions since the last, however many before: their entries weigh about what a snapshot does
 LEAST_AT_END = 100
+
+# What no suggestion comes of: how they are evaluated, shown and compared. Files of it may change.
+BESIDE = frozenset({
+    "_dask", "_executor", "_flight", "_minimize", "_objective", "_processes", "_run", "_stops", "_workers", "cli",
+    "diagnostics", "integrations", "machine", "plot", "problems", "progress", "recorded", "reference",
+})  # fmt: skip
 
 
 class Snapshots:
@@ -176,11 +183,15 @@ def _sealed(entries: bytes, state: dict[str, Any]) -> str:
 
 @functools.cache
 def build() -> str:
-    """Digest of the package's files: what a snapshot holds means the same to the same code alone."""
+    """Digest of the files that suggestions come of: what a snapshot holds means the same to the same code alone."""
+    return _digest(Path(__file__).parent)
+
+
+def _digest(root: Path) -> str:
     digest = hashlib.blake2b(digest_size=16)
-    root = Path(__file__).parent
     for path in sorted(root.rglob("*")):
-        if path.suffix in (".py", ".so", ".pyd"):
-            digest.update(path.relative_to(root).as_posix().encode())
+        place = path.relative_to(root)
+        if path.suffix in (".py", ".so", ".pyd") and place.parts[0].removesuffix(".py") not in BESIDE:
+            digest.update(place.as_posix().encode())
             digest.update(path.read_bytes())
     return digest.hexdigest()

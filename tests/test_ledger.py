@@ -1,5 +1,7 @@
 """What may be told, in which forms, and that a bad tell leaves no trace."""
 
+import copy
+import pickle
 from decimal import Decimal
 
 import numpy as np
@@ -149,6 +151,24 @@ def test_ways_to_say_that_it_failed():
     ledger.tell([POINT] * 2, failed=[True, True])
     assert (ledger.n_told, ledger.n_failed, ledger.best_y) == (10, 9, 2.0)
     np.testing.assert_array_equal(np.flatnonzero(~np.isnan(ledger.y)), [6])
+
+
+def test_why_evaluations_failed_is_kept():
+    ledger = Ledger(Space(MIXED))
+    ledger.tell(POINT, 1.0)
+    ledger.tell(POINT, failed=True)
+    ledger.tell(POINT, failed=True, reason="out of memory")
+    ledger.tell([POINT] * 2, failed=True, reason="out of time")
+    suggestion = ledger.announce(POINT)
+    for _ in range(2):  # a retry is no second failure
+        ledger.tell(suggestion, np.nan, reason="")
+    reasons = ["out of memory", "out of time", "out of time", ""]
+    assert ledger.failures == [(ledger.X[0], reason) for reason in reasons]
+    assert copy.deepcopy(ledger).failures == pickle.loads(pickle.dumps(ledger)).failures == ledger.failures
+    for reason, failed in (("none", False), ("none", [True, False]), (5, True)):
+        with pytest.raises(ValueError, match=f"^reason must be text, and of evaluations that failed, got {reason!r}"):
+            ledger.tell([POINT] * 2, [1.0, 2.0], failed=failed, reason=reason)
+    assert (ledger.n_told, len(ledger.failures)) == (6, 4)
 
 
 # ---- noise

@@ -119,6 +119,34 @@ def test_the_dynamic_size_goes_by_the_recorded_times(tmp_path):
         assert (opt.n_told, opt.M) == (rule.size + 1, rule.size)
 
 
+def fails_or_breaks_off(breaks_at):
+    """An objective that fails now and then, and raises Ctrl-C at one of its calls."""
+    calls = itertools.count(1)
+
+    def fun(x):
+        if next(calls) == breaks_at:
+            raise KeyboardInterrupt
+        if x["n"] == 3:
+            raise ArithmeticError("three \ud800")
+        return np.inf if x["c"] == "v" else value(x)
+
+    return fun
+
+
+def test_a_run_taken_up_reports_what_an_unbroken_one_does(tmp_path, often):
+    options = {"n_evals": 40, "n_init": 6, "catch": ArithmeticError, "rng": 2}
+    whole = gssbo.minimize(fails_or_breaks_off(None), MIXED, **options)
+    options["journal"] = tmp_path / "run.jsonl"
+    broken = gssbo.minimize(fails_or_breaks_off(8), MIXED, **options)
+    resumed = gssbo.minimize(fails_or_breaks_off(None), MIXED, **options)
+    assert {failure.reason for failure in whole.failures} == {"ArithmeticError: three \ud800", "returned inf"}
+    assert len(whole.failures) == whole.n_failed > len(broken.failures) > 0
+    assert resumed.keys() == whole.keys()
+    for name in resumed.keys() - {"timings"}:
+        np.testing.assert_equal(resumed[name], whole[name], err_msg=name)
+    assert resumed.timings.keys() == whole.timings.keys()
+
+
 NUMBERS = itertools.count()
 ACTIONS = st.lists(
     st.sampled_from(["ask", "ask2", "tell", "tell-last", "foreign", "fail", "forget", "enqueue", "announce", "reseed"]),

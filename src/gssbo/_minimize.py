@@ -97,7 +97,7 @@ def minimize(
     -------
     scipy.optimize.OptimizeResult
         `x`, `fun`, `success`, `status`, `message`, `nfev`, `nit` (suggestions made by the model), `failures` (pairs
-        `x`, `reason`, of this call only: a journal keeps no reasons), and what
+        `x`, `reason`, of the whole run), and what
         `Optimizer.result` has: `x_model`, `fun_model`, `fun_model_std`, `maximize`, `n_failed`, `x_iters`
         (n points), `func_vals` (n,) in the order they were told, with the prior observations first, `retained`, `M`,
         `switched_at`, `timings` (seconds; the objective is not included). `status` is 0 budget spent, 1 stopped by the

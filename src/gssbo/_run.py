@@ -12,7 +12,7 @@ import inspect
 import math
 from collections import deque
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from scipy.optimize import OptimizeResult
 
@@ -27,14 +27,7 @@ from gssbo.pending import Suggestion
 from gssbo.progress import Show, Standing, display_for
 from gssbo.space.parameter import fresh
 
-__all__ = ["Failure", "run"]
-
-
-class Failure(NamedTuple):
-    """An evaluation that failed: its point, and why."""
-
-    x: Any
-    reason: str
+__all__ = ["run"]
 
 
 def run(
@@ -92,7 +85,7 @@ def run(
 
 
 class _Run:
-    """A run: what is in flight, what failed, and how it ends."""
+    """A run: what is in flight, and how it ends."""
 
     def __init__(
         self,
@@ -106,7 +99,6 @@ class _Run:
         self._notify, self._show = notify, show
         self._waiting = deque(optimizer.pending)  # of a run that broke off
         self._flying: dict[int, Any] = {}
-        self._failures: dict[int, Failure] = {}
         self._ask_seconds: list[float] = []
         self._status: int | None = stops.met(optimizer)
         self._why = ""  # the callback stopped it
@@ -178,9 +170,8 @@ class _Run:
         if reply.error is not None:
             raise reply.error
         x = self._flying[number]
-        self._optimizer.tell(y=reply.value, id=number)  # the point is not read again: others have had it
-        if reply.reason is not None:
-            self._failures[number] = Failure(x, reply.reason)
+        # The point is not read again: others have had it.
+        self._optimizer.tell(y=reply.value, id=number, reason=reply.reason)
         self._workers.ready.popleft()
         self._flying.pop(number)
         return x, reply
@@ -242,7 +233,7 @@ class _Run:
             message=(self._why if status == _stops.CALLBACK else MESSAGES[status]) + flaw,
             nfev=self._n_done,
             nit=self._optimizer.n_suggested,
-            failures=list(self._failures.values()),
+            failures=self._optimizer.failures,
         )
         return result
 

@@ -40,6 +40,7 @@ class Books:
         self.space, self.sign = space, sign
         self.history = History(space.dim, space.empty())
         self.pending = Pending(space.dim)
+        self.reasons: dict[int, str] = {}  # why observations failed, by their index, as far as that was told
         self._n_judged = 0  # observations, where there are constraints
         self._best_feasible: int | None = None  # of those
 
@@ -120,6 +121,8 @@ class Books:
             if len(self.history) == first:
                 units = self.space.to_unit(entry.rows)
                 self.history.append(entry.rows, units, self.sign * entry.y, entry.noise_std, prior=entry.prior)
+            if entry.reason is not None:
+                self.reasons.update(dict.fromkeys(range(first, first + len(entry.y)), entry.reason))
             for k, number in enumerate(entry.ids):
                 if number is not None:
                     self.pending.skip_to(number + 1)  # what asked for it is lost

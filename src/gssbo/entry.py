@@ -31,6 +31,8 @@ class Entry:
         Known standard deviations of the noise of y.
     prior : bool
         Whether what was told was observed before this run.
+    reason : str, optional
+        Why the evaluations that were told failed.
     seconds : float, optional
         What an ask took: the dynamic rule for the size of the subset goes by it.
     state : object, optional
@@ -48,5 +50,6 @@ class Entry:
     y: FloatArray | None = None
     noise_std: FloatArray | None = None
     prior: bool = False
+    reason: str | None = None
     seconds: float | None = None
     state: Any = None

@@ -78,7 +78,16 @@ class Ledger(Statement):
         vars(self).update(state)
         self._take_turns()
 
-    def tell(self, x: Any = None, y: Any = None, *, id: Any = None, noise_std: Any = None, failed: Any = False) -> None:
+    def tell(
+        self,
+        x: Any = None,
+        y: Any = None,
+        *,
+        id: Any = None,
+        noise_std: Any = None,
+        failed: Any = False,
+        reason: Any = None,
+    ) -> None:
         """Add one observation or many; never fits.
 
         Parameters
@@ -97,6 +106,8 @@ class Ledger(Statement):
             Known standard deviation of the noise of y, in units of y, beyond what the model finds in all of them.
         failed : bool or array of shape (n,)
             Whether the evaluation failed; y is not needed then.
+        reason : str, optional
+            Why it failed, for `failures`; of many, all for the same reason.
 
         Raises
         ------
@@ -104,7 +115,7 @@ class Ledger(Statement):
             If a shape, a bound, or a number is wrong, or an id was never asked, told with another value or another
             `noise_std`, or is not that of the suggestion x; nothing is added then, not even the good rows.
         """
-        self._tell(x, y, id=id, noise_std=noise_std, failed=failed)
+        self._tell(x, y, id=id, noise_std=noise_std, failed=failed, reason=reason)
 
     def tell_prior(
         self, x: Any, y: Any, *, noise_std: Any = None, once: bool = False, names: tuple[str, str] = ("x", "y")
@@ -138,16 +149,27 @@ class Ledger(Statement):
         if not (_is_empty(x) and _is_empty(y)):
             self._tell(x, y, prior=True, noise_std=noise_std, once=once, names=names)
 
-    def _tell(self, x: Any, y: Any, *, prior: bool = False, once: bool = False, **options: Any) -> None:
+    def _tell(
+        self,
+        x: Any,
+        y: Any,
+        *,
+        prior: bool = False,
+        once: bool = False,
+        reason: Any = None,
+        **options: Any,
+    ) -> None:
         check_flag("once", once)
         with self._lock:
             self._complete()
             new = read_observations(self._books, x, y, **options)
             if once:
                 new = new.where(~self._books.known(new.rows, new.y))
+            if reason is not None and not (isinstance(reason, str) and np.isnan(new.y).all()):
+                raise ValueError(f"reason must be text, and of evaluations that failed, got {brief(reason)}")
             if len(new.y):
                 told = self._sign * new.y
-                self._commit(Entry("tell", new.rows, tuple(new.ids), told, new.noise_std, prior))
+                self._commit(Entry("tell", new.rows, tuple(new.ids), told, new.noise_std, prior, reason))
 
     def was_told(self, x: Any, y: Any) -> NDArray[np.bool_]:
         """Which of many points were told with these very values.

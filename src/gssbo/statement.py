@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,14 @@ from gssbo.books import Books
 from gssbo.pending import Suggestion
 from gssbo.space import Space
 
-__all__ = ["Statement"]
+__all__ = ["Failure", "Statement"]
+
+
+class Failure(NamedTuple):
+    """An evaluation that failed: its point, and why."""
+
+    x: Any
+    reason: str
 
 
 @all_in_own_arithmetic
@@ -64,6 +71,14 @@ class Statement(Turns):
     def n_failed(self) -> int:
         """Evaluations told that failed."""
         return self._history.n_failed
+
+    @property
+    def failures(self) -> list[Failure]:
+        """Evaluations that failed, as far as it was told why, in the order they were told."""
+        with self._lock:
+            reasons = self._books.reasons
+            points = self.space.show(self._history.X[list(reasons)]) if reasons else ()
+            return [Failure(*pair) for pair in zip(points, reasons.values(), strict=True)]
 
     @property
     def pending(self) -> list[Suggestion]:

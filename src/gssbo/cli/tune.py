@@ -190,6 +190,6 @@ def _report(
             kept = "" if options.journal is None else "; the journal keeps what failed, and a new one begins without it"
             sys.stderr.write(paragraph(f"{text}{kept}.") + "\n")
         return INTERRUPTED if result.status == _stops.INTERRUPTED else FAILED
-    if failures and not options.json:
+    if failures and not options.json and result.status != _stops.ERROR:  # else that is what is wrong
         sys.stderr.write(paragraph(f"the last failure: {failures[-1]}") + "\n")
     return 0 if result.success else INTERRUPTED

@@ -24,7 +24,7 @@ NEEDED = {
     "reseed": {"state"},
     "snapshot": {"state"},
 }
-MORE = {"ask": {"seconds"}, "tell": {"id", "noise_std", "prior"}}
+MORE = {"ask": {"seconds"}, "tell": {"id", "noise_std", "prior", "reason"}}
 WITH_POINTS = ("ask", "announce", "enqueue", "tell")
 
 
@@ -50,6 +50,8 @@ def write_line(entry: Entry, codec: RowCodec) -> bytes:
         fields["noise_std"] = entry.noise_std.tolist()
     if entry.prior:
         fields["prior"] = True
+    if entry.reason is not None:
+        fields["reason"] = entry.reason
     if entry.seconds is not None:
         fields["seconds"] = round(entry.seconds, 6)
     if entry.state is not None:
@@ -126,6 +128,9 @@ def _entry(kind: str, fields: dict[str, Any], rows: Rows | None) -> Entry:
     prior = fields.get("prior", False)
     if type(prior) is not bool:
         raise ValueError(f"prior must be true or false, got {shown(prior)}")
+    reason = fields.get("reason")
+    if "reason" in fields and (type(reason) is not str or y is None or not np.isnan(y).all()):
+        raise ValueError(f"reason must be text, of evaluations that failed, got {shown(reason)}")
     ids: tuple[int | None, ...] = (None,) * len(y) if y is not None else ()
     if "id" in fields:
         ids = _ids(fields["id"], count, unknown=kind == "tell")
@@ -134,7 +139,7 @@ def _entry(kind: str, fields: dict[str, Any], rows: Rows | None) -> Entry:
         if not isinstance(state, dict):
             raise ValueError(f"state must be an object, got {shown(state)}")
         check_depth(state)
-    return Entry(kind, rows, ids, y, noise, prior, seconds, state)
+    return Entry(kind, rows, ids, y, noise, prior, reason, seconds, state)
 
 
 def _numbers(name: str, values: Any, count: int | None, *, failures: bool = False) -> list[float]:

@@ -7,8 +7,9 @@ import pytest
 from scipy.optimize import LinearConstraint, NonlinearConstraint
 
 import gssbo.admission
-from gssbo import Optimizer, minimize
-from gssbo.exceptions import InfeasibleError
+import gssbo.space
+from gssbo import Categorical, Optimizer, minimize
+from gssbo.exceptions import InfeasibleError, SpaceExhausted
 from tests.mixed import MIXED, cost, settings
 
 
@@ -335,6 +336,42 @@ def test_the_one_feasible_point_comes_again(hasty):
     avoiding.ask()
     with pytest.raises(InfeasibleError):
         avoiding.ask()
+
+
+ORDER = np.eye(30)[1:] - np.eye(30)[:-1]
+SINGLE = {
+    "a corner": ([(-3.0, 7.0)] * 3, LinearConstraint([[1, 1, 1]], ub=-9.0), 1),
+    "inside": ([(0.0, 1.0)] * 2, LinearConstraint([[1, 1], [1, -1]], [1.0, 0.5], [1.0, 0.5]), 1),
+    "of whole numbers": ([range(8)] * 30, LinearConstraint(np.ones((1, 30)), 210), 1),
+    "of categories": ([Categorical([1, 3, 7, 20])] * 12, LinearConstraint(np.ones((1, 12)), 240), 1),
+    "a corner of a function": ([(0.0, 1.0)] * 3, NonlinearConstraint(lambda x: x.sum(), -np.inf, 0.0), 1),
+    "an order": ([range(31)] * 30, LinearConstraint(ORDER, 1), 6),  # 31 there are
+    "a mixture": ([range(20)] * 4 + [(0.0, 1.0)] * 4, LinearConstraint([[1] * 8], [61.37], [61.37]), 6),
+}
+
+
+@pytest.mark.parametrize("region", SINGLE)
+def test_regions_of_a_few_points_are_found_and_exhausted(hasty, region):
+    bounds, constraint, n = SINGLE[region]
+    opt = Optimizer(bounds, constraints=constraint, n_init=4, rng=0)
+    space = gssbo.space.Space(bounds, constraint)
+    for _ in range(n):
+        x = opt.ask()
+        opt.tell(x, float(sum(x)))
+        assert space.feasible(space.read("x", x)[0]).all()
+    assert len({tuple(x) for x in opt.X}) == n
+    if n == 1:
+        with pytest.raises(SpaceExhausted, match=r"feasible points that were found are told \(1 distinct\)"):
+            opt.ask()
+
+
+def test_one_of_many_basins_of_a_function_is_found():
+    def waves(x):
+        return float((10.0 * (x - 0.77) ** 2 + 4.0 - 4.0 * np.cos(12.0 * np.pi * (x - 0.77))).sum())
+
+    opt = Optimizer([(0.0, 1.0)] * 4, constraints=NonlinearConstraint(waves, 0.0, 1e-2), n_init=4, rng=0)
+    for x in opt.ask(3):
+        assert waves(x) <= 1e-2
 
 
 @pytest.mark.parametrize("n", [1, 5])

@@ -59,6 +59,7 @@ LAYER = {
     "design": 4,
     "journal": 4,
     "diagnostics": 4,
+    "evolution": 4,
     "fantasy": 4,
     "map_gp": 4,
     "resume": 4,

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.optimize import LinearConstraint
 
 from gssbo._typing import FloatArray
+from gssbo.evolution import evolve
 from gssbo.exceptions import InfeasibleError, SpaceExhausted
 from gssbo.history import History
 from gssbo.pending import Pending
@@ -25,6 +26,7 @@ SCARCE = 10 * EFFORT  # points of doubles, of which so many tried may all be tol
 BATCH = 1_000
 NEIGHBOURS = 256
 STARTS = 64  # feasible points told, the best ones, that are enough to look for others from
+ENDS = 8  # of the region of linear constraints, looked for where trying found nothing
 APART = 0.25  # how close a point may be to one that is waited for, by the distance to the nearest that is told
 SEEDS = 32  # choices of the other parameters for which the real ones are solved for
 
@@ -145,7 +147,8 @@ class Admission:
         Up to 100,000 points of a finite space are listed. Elsewhere as many are drawn, then that many of a finite
         space's points are tried in order. Where the constraints leave a thin region, others are looked for first, from
         feasible points that are told or pending, from one that meets the linear constraints, or from where a descent
-        of how far the constraints are from being met ends.
+        of how far the constraints are from being met ends. Where all that comes to nothing, ends of the region of the
+        linear constraints are looked for by programming, then others by evolution.
 
         Parameters
         ----------
@@ -188,9 +191,59 @@ class Admission:
                 f"nothing is left to suggest: all of {EFFORT} points tried are told ({self._history.n_distinct} "
                 f"distinct), pending ({len(self._pending)}) or infeasible"
             )
-        raise InfeasibleError(
-            f"constraints must leave points to suggest, got none among {EFFORT} tried{self._why(rng)}"
-        )
+        return self._sought(n, rng)
+
+    def _sought(self, n: int, rng: np.random.Generator) -> FloatArray:
+        """Up to n different admitted unit points (n, D), by all that takes longer than to try; raises as `some` does.
+
+        From an end of what the linear constraints leave after the other, or from what a population comes to.
+        """
+        space, pending = self._space, self._pending.unit
+        starts = np.vstack([self._known(), pending[self._meets(pending)]])
+        ends = found = starts[:0]
+        for row in space.from_unit(space.place(rng.random((ENDS, space.n_draws)))):
+            new = space.to_unit(space.linear_extremes(np.stack([row]), rng))
+            ends = np.vstack([ends, new])
+            if self._meets(new).any():
+                starts = np.vstack([starts, new])
+                found = self._beside(starts, n, rng)
+            if len(found):
+                return found
+        new = self._evolved(ends, rng)
+        if len(new):
+            starts = np.vstack([starts, new])
+            found = self._beside(starts, n, rng)
+        hopeless = space.has_equality and self._search is CALLS  # whatever there is beside those that are known
+        if len(starts) == 0 or (len(found) == 0 and hopeless):
+            raise InfeasibleError(
+                f"constraints must leave points to suggest, got none among {EFFORT} tried{self._why(rng)}"
+            )
+        if len(found) == 0:
+            raise SpaceExhausted(
+                "nothing is left to suggest: all feasible points that were found are told "
+                f"({self._history.n_distinct} distinct) or pending ({len(self._pending)})"
+            )
+        return found
+
+    def _beside(self, starts: FloatArray, n: int, rng: np.random.Generator) -> FloatArray:
+        """Up to n different admitted unit points (n, D): feasible starts (s, D), and what walks from them come to."""
+        terrain = Terrain(self._space.project, self._meets, self._space.faces)
+        points = np.vstack([walk(starts, max(n, len(starts)), terrain, rng), starts])
+        return _different(points[self._free(points)])[:n]
+
+    def _evolved(self, ends: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """Feasible unit points (m, D) that a population comes to, from ends (k, D) of linear constraints and others."""
+        space = self._space
+        if space.has_equality:  # as for a descent
+            return ends[:0]
+        starts = np.vstack([ends, space.place(rng.random((BATCH, space.n_draws)))])
+
+        def miss(U: FloatArray) -> FloatArray:
+            return space.miss(space.from_unit(U))
+
+        found = evolve(starts, miss, space.project, rng, most=EFFORT // 3)
+        met = found[self._meets(found)]
+        return met if len(met) else descend(found[:1], miss, space.project, rng)
 
     def again(self, n: int, rng: np.random.Generator) -> Rows:
         """Feasible rows (n) that are pending, in random order and in turn, for where there are no others.

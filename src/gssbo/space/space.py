@@ -28,6 +28,7 @@ from gssbo.space.constraints import Constraints
 from gssbo.space.forms import read_bounds
 from gssbo.space.parameter import ROUNDING, Misfit, Parameter
 from gssbo.space.points import read_array, read_columns
+from gssbo.space.program import extreme
 from gssbo.space.real import Real
 
 __all__ = ["LISTED", "Rows", "Space"]
@@ -302,6 +303,18 @@ class Space:
             if not self.discrete:
                 break  # the others are the same
         return rows[:0]
+
+    def linear_extremes(self, rows: Rows, rng: np.random.Generator) -> Rows:
+        """Rows (m), up to one for each of n, that linear constraints leave; see `gssbo.space.program`.
+
+        What the constraints do not see stays as it is.
+        """
+        found = []
+        for k in range(len(rows)):
+            columns = extreme(self._kinds, self._constraints.faces(), self.columns(rows[k : k + 1]), rng)
+            if columns is not None:
+                found.append(self.rows(columns))
+        return np.concatenate([rows[:0], *found])
 
     def empty(self) -> Rows:
         """No rows, of the right type."""

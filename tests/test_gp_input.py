@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from gssbo import GaussianProcess, Optimizer
+from gssbo import GaussianProcess, Optimizer, select_subset
+from gssbo.diagnostics import leave_one_out, trust
 from gssbo.exceptions import NotFittedError
 from tests.gaussian_processes import NAMES, data, fixed, same, setting, state
 
@@ -206,3 +207,45 @@ def test_gradients_over_the_least_lengthscales(kernel):
         [[1e200, 0.0], [1e200, 1.0]], [0, 1]
     )
     assert np.isfinite(mixed.predict_gradient([[1e200, 0.5]])).all()
+
+
+class Frame:
+    """A data frame, as far as it matters."""
+
+    def __init__(self, names, X):
+        self.columns, self._table, self.iloc = list(names), dict(zip(names, X.T, strict=True)), None
+
+    def __len__(self):
+        return len(self._table[self.columns[0]])
+
+    def __getitem__(self, name):
+        return self._table[name]
+
+    def __array__(self, dtype=None, copy=None):
+        return np.column_stack([self._table[name] for name in self.columns])
+
+
+def test_columns_of_a_data_frame_are_known_by_their_names():
+    X, y = np.random.default_rng(0).random((30, 3)) * [1.0, 10.0, 100.0], np.arange(30.0)
+    gp, plain = GaussianProcess(rng=0).fit(Frame("abc", X), y), GaussianProcess(rng=0).fit(X, y)
+    assert gp.feature_names_in_ == ("a", "b", "c")
+    turned = Frame("cab", X[:, [2, 0, 1]])
+    np.testing.assert_array_equal(gp.predict(turned), plain.predict(X))
+    np.testing.assert_array_equal(gp.predict_gradient(turned), plain.predict_gradient(X))
+    np.testing.assert_array_equal(gp.sample_y(turned, rng=0), plain.sample_y(X, rng=0))
+    np.testing.assert_array_equal(select_subset(gp, turned, 9), select_subset(plain, X, 9))
+    for diagnose, *rest in ((trust, np.arange(0, 30, 2)), (leave_one_out,)):
+        assert repr(diagnose(gp, turned, y, *rest)) == repr(diagnose(plain, X, y, *rest))
+    for names, words in (("abd", "missing: 'c'; unknown: 'd'"), ("aab", "missing: 'c'")):
+        with pytest.raises(ValueError, match=f"^X must have the keys 'a', 'b', 'c'; {words}"):
+            gp.predict(Frame(names, X))
+
+
+def test_without_names_columns_are_known_by_their_places():
+    X, y = np.random.default_rng(0).random((30, 2)), np.arange(30.0)
+    gp = GaussianProcess(rng=0).fit(Frame("ab", X), y)
+    np.testing.assert_array_equal(gp.predict(X[:, ::-1]), gp.predict(Frame([1, 0], X[:, ::-1])))
+    np.testing.assert_array_equal(gp.predict(Frame("ab", X)), gp.fit(X, y).predict(Frame("ba", X)))
+    assert gp.feature_names_in_ is None
+    gp.fit(Frame("ab", X), y).forget()
+    assert gp.feature_names_in_ is None

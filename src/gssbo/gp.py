@@ -28,7 +28,7 @@ from gssbo._core import _gp, _linalg, _posterior
 from gssbo._mle import Likelihood
 from gssbo._text import brief
 from gssbo._typing import ArrayLike, FloatArray, RngLike
-from gssbo._validation import as_generator, check_array, check_flag, check_integer, check_matrix, check_vector
+from gssbo._validation import as_generator, check_array, check_flag, check_integer, check_vector
 from gssbo.factor import backward, forward, symmetric
 from gssbo.joint import draw, predict
 from gssbo.kernels import KERNELS
@@ -80,6 +80,8 @@ class GaussianProcess(Regressor):
 
     Attributes
     ----------
+    feature_names_in_ : tuple of str, or None
+        Names of the columns, where `fit` was given a data frame: later ones are read by them.
     X_train_ : ndarray of shape (n, d)
     y_train_ : ndarray of shape (n,)
         Standardised responses z.
@@ -153,6 +155,7 @@ class GaussianProcess(Regressor):
         self.condition(
             inputs, responses, optimize=self.fit_hyperparameters, noise_std=noise, noise_factors=factors, race=False
         )
+        self._note_names(X)
         return self
 
     def condition(
@@ -232,8 +235,7 @@ class GaussianProcess(Regressor):
         ValueError
             If X has the wrong shape or is not finite, a flag is none, or both std and covariance are asked for.
         """
-        self._require_fit()
-        points = check_matrix("X", X, columns=self.X_train_.shape[1])
+        points = self.check_points(X)
         return predict(self, points, return_std, return_cov)
 
     def posterior(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -287,8 +289,7 @@ class GaussianProcess(Regressor):
         dmean, dstd : ndarray of shape (m, d), in units of y over units of x
             Infinite where that is beyond doubles; `dstd` is 0 where the standard deviation is 0.
         """
-        self._require_fit()
-        points = check_matrix("X", X, columns=self.X_train_.shape[1])
+        points = self.check_points(X)
         units = _units(self.lengthscale_, self.X_train_, points)
         X, lengthscale, at = (np.ldexp(each, units) for each in (self.X_train_, self.lengthscale_, points))
         dmean, dvariance = np.empty_like(points), np.empty_like(points)
@@ -303,8 +304,7 @@ class GaussianProcess(Regressor):
 
     def sample_y(self, X: ArrayLike, n_samples: int = 1, rng: RngLike = None) -> FloatArray:
         """Joint draws of the latent function at X (m, d): shape (m, n_samples), in units of y; O(m^3)."""
-        self._require_fit()
-        points = check_matrix("X", X, columns=self.X_train_.shape[1])
+        points = self.check_points(X)
         count = check_integer("n_samples", n_samples, at_least=1)
         generator = self.rng if rng is None else as_generator("rng", rng)
         return draw(self, points, count, generator)

@@ -115,6 +115,7 @@ class Regressor(StandardizedRegression):
         """
         inputs, responses, noise = self._checked(X, y, noise_std)
         self.condition(inputs, responses, optimize=self.fit_hyperparameters, noise_std=noise)
+        self._note_names(X)
         return self
 
     def _checked(

@@ -19,6 +19,7 @@ from gssbo._typing import ArrayLike, FloatArray
 from gssbo._validation import check_flag, check_matrix
 from gssbo.exceptions import NotFittedError
 from gssbo.responses import known_noise, standardize, without_gaps
+from gssbo.space.points import by_name, column_names
 from gssbo.surrogate import in_units
 
 __all__ = ["FARTHEST", "StandardizedRegression"]
@@ -37,6 +38,7 @@ class StandardizedRegression(ABC):
     y_std_: float
     noise_: float
     fit_info_: dict[str, Any]
+    feature_names_in_: tuple[str, ...] | None = None  # of the columns of a data frame that `fit` was given
 
     @abstractmethod
     def condition(
@@ -67,6 +69,35 @@ class StandardizedRegression(ABC):
         """Whether `fit` has been called."""
         return hasattr(self, "y_std_")
 
+    def check_points(self, X: ArrayLike) -> FloatArray:
+        """X (m, d) as a float64 copy; columns of a data frame in the order in which `fit` had those of their names.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ValueError
+            If X has the wrong shape, is not finite, or has columns of other names.
+        """
+        self._require_fit()
+        return self.in_fitted_order(X, check_matrix("X", X, columns=self.X_train_.shape[1]))
+
+    def in_fitted_order(self, X: ArrayLike, points: FloatArray) -> FloatArray:
+        """The points (m, d) of X, that are checked, with the columns as in `check_points`."""
+        names, fitted = _feature_names(X), self.feature_names_in_
+        if names is None or fitted is None or names == fitted or len(names) != len(fitted):
+            return points
+        columns = by_name("X", {name: k for k, name in enumerate(names)}, len(fitted), fitted)
+        return np.ascontiguousarray(points[:, columns])
+
+    def _note_names(self, X: ArrayLike) -> None:
+        """Note the names of the columns that it was just fitted to."""
+        names = _feature_names(X)
+        if names is not None and len(set(names)) == len(names):
+            self.feature_names_in_ = names
+        elif "feature_names_in_" in vars(self):
+            del self.feature_names_in_
+
     def _require_fit(self) -> None:
         if not self.fitted:
             raise NotFittedError(f"this {type(self).__name__} is not fitted: call fit(X, y) first")
@@ -81,7 +112,12 @@ class StandardizedRegression(ABC):
 
     def predict(self, X: ArrayLike, return_std: bool = False) -> FloatArray | tuple[FloatArray, FloatArray]:
         """Posterior mean (m,) of the latent function at X (m, d), with its standard deviation; in units of y."""
-        self._require_fit()
         with_std = check_flag("return_std", return_std)
-        mean, std = in_units(self, check_matrix("X", X, columns=self.X_train_.shape[1]))
+        mean, std = in_units(self, self.check_points(X))
         return (mean, std) if with_std else mean
+
+
+def _feature_names(X: Any) -> tuple[str, ...] | None:
+    """Names of the columns of a data frame, if all are text."""
+    names = column_names(X)
+    return tuple(names) if names and all(isinstance(name, str) for name in names) else None

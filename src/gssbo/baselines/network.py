@@ -115,6 +115,7 @@ class NetworkSurrogate(StandardizedRegression):
         """
         inputs = check_matrix("X", X)
         self.condition(inputs, check_vector("y", y, size=len(inputs)), optimize=True)
+        self._note_names(X)
         return self
 
     def condition(

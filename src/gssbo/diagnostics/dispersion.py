@@ -6,8 +6,8 @@ import numpy as np
 
 from gssbo._arithmetic import in_own_arithmetic
 from gssbo._typing import ArrayLike
-from gssbo._validation import check_indices, check_matrix
-from gssbo.diagnostics.shared import shared_by
+from gssbo._validation import check_indices
+from gssbo.diagnostics.shared import points_of, shared_by
 from gssbo.embedding import Embedding
 from gssbo.gp import GaussianProcess
 from gssbo.kernels import Kernel
@@ -58,7 +58,7 @@ def directional_dispersion(
     0.918
     0.758
     """
-    pool = check_matrix("X", X)
+    pool = points_of(model, X)
     shared = shared_by(model, noise, columns=pool.shape[1])
     members = np.arange(len(pool)) if subset is None else check_indices("subset", subset, below=len(pool))
     if members.size == 0:

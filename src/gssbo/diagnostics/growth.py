@@ -18,8 +18,8 @@ import numpy as np
 
 from gssbo._arithmetic import in_own_arithmetic
 from gssbo._typing import ArrayLike, FloatArray, IndexArray, RngLike
-from gssbo._validation import as_generator, check_choice, check_indices, check_matrix, check_real, check_vector
-from gssbo.diagnostics.shared import shared_by
+from gssbo._validation import as_generator, check_choice, check_indices, check_real, check_vector
+from gssbo.diagnostics.shared import points_of, shared_by
 from gssbo.embedding import Embedding
 from gssbo.gp import GaussianProcess
 from gssbo.kernels import Kernel
@@ -109,7 +109,7 @@ def growth_order(
     >>> growth_order(kernel, X, np.zeros(5), [0], rule="maxmin", noise=0.01)
     array([4, 2, 1, 3])
     """
-    pool = check_matrix("X", X)
+    pool = points_of(model, X)
     responses = check_vector("y", y, size=len(pool))
     shared = shared_by(model, noise, columns=pool.shape[1])
     members = check_indices("retained", retained, below=len(pool))

@@ -16,8 +16,8 @@ import numpy as np
 
 from gssbo._core import _linalg
 from gssbo._typing import ArrayLike, FloatArray, IndexArray
-from gssbo._validation import check_matrix, check_noise_std, check_vector
-from gssbo.diagnostics.shared import Shared, shared_by
+from gssbo._validation import check_noise_std, check_vector
+from gssbo.diagnostics.shared import Shared, points_of, shared_by
 from gssbo.gp import GaussianProcess
 from gssbo.kernels import Kernel
 from gssbo.responses import known_noise
@@ -68,7 +68,7 @@ def read_pool(
     NotFittedError, ValueError
         As in `shared_by`, and where a shape is wrong or an entry is not finite or negative noise.
     """
-    inputs = check_matrix("X", X)
+    inputs = points_of(model, X)
     responses = check_vector("y", y, size=len(inputs))
     shared = shared_by(model, noise, columns=inputs.shape[1])
     known = np.zeros(len(inputs))

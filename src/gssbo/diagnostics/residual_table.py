@@ -20,11 +20,10 @@ from gssbo._validation import (
     check_choice,
     check_indices,
     check_integer,
-    check_matrix,
     check_vector,
 )
 from gssbo.diagnostics.gap import PosteriorGap
-from gssbo.diagnostics.shared import shared_by
+from gssbo.diagnostics.shared import points_of, shared_by
 from gssbo.embedding import Embedding
 from gssbo.gp import GaussianProcess
 from gssbo.kernels import Kernel
@@ -118,7 +117,7 @@ def residual_table(
     random   10    0.045
     maxmin    1   0.0083
     """
-    pool = check_matrix("X", X)
+    pool = points_of(model, X)
     n, d = pool.shape
     responses = check_vector("y", y, size=n)
     shared = shared_by(model, noise, columns=d)

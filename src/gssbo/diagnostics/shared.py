@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gssbo._typing import FloatArray
-from gssbo._validation import check_choice, check_real, check_vector
+from gssbo._typing import ArrayLike, FloatArray
+from gssbo._validation import check_choice, check_matrix, check_real, check_vector
 from gssbo.exceptions import NotFittedError
 from gssbo.gp import GaussianProcess
 from gssbo.kernels import KERNELS, Kernel
 
-__all__ = ["Shared", "shared_by"]
+__all__ = ["Shared", "points_of", "shared_by"]
 
 
 class Shared(NamedTuple):
@@ -31,6 +31,12 @@ class Shared(NamedTuple):
             first = y[~np.isfinite(z)][0]
             raise ValueError(f"y must be finite in units of the model's scale ({self.scale}), got {first}")
         return z
+
+
+def points_of(model: GaussianProcess | Kernel, X: ArrayLike) -> FloatArray:
+    """The points X (n, d) of a user, columns of a data frame in the order of those that the model was fitted to."""
+    points = check_matrix("X", X)
+    return model.in_fitted_order(X, points) if isinstance(model, GaussianProcess) else points
 
 
 def shared_by(model: GaussianProcess | Kernel, noise: float | None, *, columns: int) -> Shared:

@@ -24,10 +24,11 @@ import numpy as np
 
 from gssbo._arithmetic import in_own_arithmetic
 from gssbo._typing import ArrayLike, IndexArray, RngLike
-from gssbo._validation import check_indices, check_integer, check_matrix, check_noise_std, check_real, check_vector
+from gssbo._validation import check_indices, check_integer, check_noise_std, check_real, check_vector
 from gssbo.diagnostics.accuracy import root_mean_square
 from gssbo.diagnostics.gap import PosteriorGap, box_points
 from gssbo.diagnostics.growth import Growth, growth_order
+from gssbo.diagnostics.shared import points_of
 from gssbo.gp import GaussianProcess
 from gssbo.history import History, evenly
 from gssbo.kernels import Kernel
@@ -205,7 +206,7 @@ def trust(
     close: M = 14 of 40; mean off theirs, under the same hyperparameters, by up to 0.041 standard deviations of the
     responses (0.011 in root mean square)
     """
-    inputs = check_matrix("X", X)
+    inputs = points_of(model, X)
     n = len(inputs)
     responses = check_vector("y", y, size=n)
     members = check_indices("retained", retained, below=n)

@@ -11,7 +11,6 @@ from gssbo._validation import (
     check_choice,
     check_indices,
     check_integer,
-    check_matrix,
     check_vector,
 )
 from gssbo.embedding import Embedding
@@ -105,7 +104,7 @@ def select_subset(
     """
     if not gp.fitted:
         raise NotFittedError("gp must be fitted: call gp.fit(X, y) first")
-    pool = check_matrix("X", X, columns=gp.X_train_.shape[1])
+    pool = gp.check_points(X)
     count = check_integer("size", size, at_least=1)
     name = check_choice("rule", rule, RULES)
     members = check_indices("forced", forced, below=len(pool))

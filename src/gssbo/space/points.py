@@ -10,7 +10,7 @@ import numpy as np
 from gssbo._text import brief, listed
 from gssbo._validation import check_array, check_matrix, is_array
 
-__all__ = ["by_name", "read_array", "read_columns"]
+__all__ = ["by_name", "column_names", "read_array", "read_columns"]
 
 
 def read_array(name: str, value: Any, d: int) -> tuple[Any, bool]:
@@ -35,7 +35,7 @@ def read_columns(
     they are values, not columns or points.
     """
     value = _unwrapped(value, names)
-    if (keys := _column_names(value)) is not None:
+    if (keys := column_names(value)) is not None:
         if len(set(keys)) < len(keys):
             raise ValueError(f"{name} must have each column once, got {keys}")
         table = {key: list(value[key]) for key in keys}
@@ -85,7 +85,7 @@ def _unwrapped(item: Any, names: tuple[str, ...] | None) -> Any:
     return list(item) if foreign and len(item.shape) == 1 else item
 
 
-def _column_names(value: Any) -> list[Any] | None:
+def column_names(value: Any) -> list[Any] | None:
     """Names of the columns of a data frame, of pandas, Polars or alike; None of anything else."""
     parts = ("__len__", "__getitem__", "columns")  # a lazy frame lacks the first
     if isinstance(value, Mapping) or not all(hasattr(value, part) for part in parts):

@@ -96,6 +96,7 @@ LAYER = {
     "plot": 6,
     "problems": 6,
     "cli": 7,
+    "__main__": 8,
     TOP: 8,
 }
 

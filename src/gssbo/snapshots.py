@@ -35,8 +35,8 @@ LEAST_AT_END = 100
 
 # What no suggestion comes of: how they are evaluated, shown and compared. Files of it may change.
 BESIDE = frozenset({
-    "_dask", "_executor", "_flight", "_minimize", "_objective", "_processes", "_run", "_stops", "_workers", "cli",
-    "diagnostics", "integrations", "machine", "plot", "problems", "progress", "recorded", "reference",
+    "__main__", "_dask", "_executor", "_flight", "_minimize", "_objective", "_processes", "_run", "_stops", "_workers",
+    "cli", "diagnostics", "integrations", "machine", "plot", "problems", "progress", "recorded", "reference",
 })  # fmt: skip
 
 

@@ -265,3 +265,17 @@ def test_without_a_method_the_default_runs(capsys: pytest.CaptureFixture[str], t
     assert (document["method"], document["best"]["value"]) == ("portfolio", result.fun)
     assert (tmp_path / "branin2-portfolio-seed3.json").exists()
     assert run_json(capsys, "branin2", "--n-evals", "21", "--subset-size", "dynamic", "--quiet")["method"] == "box"
+
+
+@pytest.mark.parametrize(("arguments", "code"), [(["methods"], 0), (["best", "nothing.jsonl"], 2), (["tell"], 2)])
+def test_the_package_is_the_command(tmp_path, capfd, arguments, code):
+    root = str(Path(gssbo.__file__).parents[1])
+    done = subprocess.run(
+        [sys.executable, "-m", "gssbo", *arguments], cwd=tmp_path, env=os.environ | {"PYTHONPATH": root}
+    )
+    module = capfd.readouterr()
+    try:
+        returned: Any = main(arguments)
+    except SystemExit as error:
+        returned = error.code
+    assert (done.returncode, module) == (returned, capfd.readouterr()) and returned == code

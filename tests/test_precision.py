@@ -12,6 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from gssbo import reference as ref
 from gssbo._core import _linalg
+from gssbo.journal.graph import decode, encode
 from gssbo.kernels import KERNELS, Kernel
 from gssbo.precision import BEYOND, TOLERANCE, PrecisionCache, Workspace, precision_matrix
 
@@ -328,6 +329,36 @@ def test_a_copy_has_no_spare_room_and_goes_on_to_the_bit(n):
             each.append(x)
     for twin in twins:
         assert (twin.P.tobytes(), twin.Q.tobytes(), twin.drift) == (cache.P.tobytes(), cache.Q.tobytes(), cache.drift)
+
+
+def test_a_copy_that_is_kept_holds_no_lower_triangles():
+    n = 150
+    X = np.random.default_rng(0).random((n, 2))
+    cache = PrecisionCache(Kernel("matern52", np.array([0.5, 0.4]), 1.0), NOISE, X)
+    assert len(pickle.dumps(cache)) < 3 * 8 * n * (n + 1) // 2 + 8 * 2 * n + 2_000
+    for twin in (copy.deepcopy(cache), decode(encode(cache))):
+        spoilt = copy.deepcopy(twin)
+        below = np.tril(np.ones((n, n), dtype=bool), -1)
+        for square in (spoilt._K, spoilt._P, spoilt._Q):
+            square[:n, :n][below] = np.nan
+        for each in (twin, spoilt):
+            for index, x in enumerate(np.random.default_rng(1).random((30, 2))):
+                each.replace(3 * index, x)
+                each.append(1.0 - x)
+                each.remove(index)
+        assert (twin.P.tobytes(), twin.Q.tobytes(), twin.drift) == (
+            spoilt.P.tobytes(),
+            spoilt.Q.tobytes(),
+            spoilt.drift,
+        )
+        assert twin.residual() < 1e-6
+
+
+@pytest.mark.parametrize("change", [{"_n": 10**9}, {"_n": 4}, {"_Q": np.zeros(14)}, {"_P": np.zeros((5, 5))}])
+def test_a_state_that_is_none_is_refused(change):
+    cache = PrecisionCache(Kernel("rbf", np.array([0.5]), 1.0), NOISE, np.linspace(0.0, 1.0, 5)[:, None])
+    with pytest.raises(ValueError, match="the state must hold triangles of 5 observations"):
+        PrecisionCache.__new__(PrecisionCache).__setstate__(cache.__getstate__() | change)
 
 
 def test_matches_only_its_own_hyperparameters():

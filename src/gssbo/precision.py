@@ -14,9 +14,10 @@ References
 
 from __future__ import annotations
 
+import copy
 import logging
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -37,6 +38,8 @@ logger = logging.getLogger(__name__)
 BEYOND = 3 * _linalg.PAD // 2
 
 TOLERANCE = 1e-8  # drift, and error of squared lengths
+SQUARES = "_K", "_P", "_Q"
+BLOCK = 64  # rows that are copied at once
 
 
 class Workspace:
@@ -153,12 +156,41 @@ class PrecisionCache:
         return self._n
 
     def __getstate__(self) -> dict[str, Any]:
-        # Spare capacity, up to half as much again each way, need not be carried about.
-        m = _linalg.padded(self._n)  # at most the capacity, which is padded, too
-        X = np.zeros((m, self._X.shape[1]))
-        X[: self._n] = self.X
-        squares = {name: getattr(self, name)[:m, : m + BEYOND].copy() for name in ("_K", "_P", "_Q")}
-        return {**vars(self), "_X": X, **squares}
+        # Neither spare capacity nor lower triangles, which nobody reads, need be carried about.
+        upper = np.triu(np.ones((self._n, self._n), dtype=bool))
+        triangles = {name: getattr(self, name)[: self._n, : self._n][upper] for name in SQUARES}
+        return {**vars(self), "_X": self.X.copy(), **triangles}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        X = state["_X"]
+        n = len(X)
+        if state["_n"] != n or any(state[name].shape != (n * (n + 1) // 2,) for name in SQUARES):
+            raise ValueError(f"the state must hold triangles of {n} observations")
+        vars(self).update({name: each for name, each in state.items() if name not in (*SQUARES, "_X")})
+        upper = np.triu(np.ones((n, n), dtype=bool))
+        for name in SQUARES:
+            square = _room(_linalg.padded(n))
+            square[:n, :n][upper] = state[name]
+            setattr(self, name, square)
+        self._X = np.zeros((len(self._P), X.shape[1]))
+        self._X[:n] = X
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        n = self._n
+        twin = memo[id(self)] = type(self).__new__(type(self))
+        rest = {name: each for name, each in vars(self).items() if name not in (*SQUARES, "_X")}
+        vars(twin).update(copy.deepcopy(rest, memo))
+        for name in SQUARES:
+            # Pages that nothing is written to cost nothing.
+            m, ours = _linalg.padded(n), getattr(self, name)
+            square = np.zeros((m, m + BEYOND))
+            for first in range(0, n, BLOCK):  # of rows, as little as may be below the diagonal
+                rows = slice(first, min(first + BLOCK, n))
+                square[rows, first:n] = ours[rows, first:n]
+            setattr(twin, name, square)
+        twin._X = np.zeros((len(twin._P), self._X.shape[1]))
+        twin._X[:n] = self.X
+        return twin
 
     @property
     def X(self) -> FloatArray:
@@ -274,11 +306,17 @@ class PrecisionCache:
             return
         capacity = _linalg.padded(max(n, capacity + capacity // 2))
         m = self._n
-        for name in ("_K", "_P", "_Q"):
-            grown = aligned(capacity * (capacity + BEYOND)).reshape(capacity, -1)
-            grown.fill(0.0)
+        for name in SQUARES:
+            grown = _room(capacity)
             grown[:m, :m] = getattr(self, name)[:m, :m]
             setattr(self, name, grown)
         X = np.empty((capacity, self._X.shape[1]))
         X[:m] = self._X[:m]
         self._X = X
+
+
+def _room(capacity: int) -> FloatArray:
+    """Zeros for so many observations."""
+    zeros = aligned(capacity * (capacity + BEYOND)).reshape(capacity, -1)
+    zeros.fill(0.0)
+    return zeros

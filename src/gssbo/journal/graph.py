@@ -2,7 +2,8 @@
 
 An object stands as its class and its attributes, an array as its bytes, and what is met again as a number, so that
 what was shared stays shared. Reading makes nothing but arrays, generators and instances of those classes of this
-package that strategies are made of; it runs no code from the file, and calls no class but named tuples.
+package that strategies are made of; it runs no code from the file, and calls no class but named tuples. What has a
+`__setstate__` of its own is given its state, which it checks.
 """
 
 from __future__ import annotations
@@ -170,7 +171,11 @@ class _Reader:
             case "object":
                 found = _class(content)
                 self._made[number] = made = found.__new__(found)  # before what is in it, which may name it
-                vars(made).update(self.read(written["state"]))
+                state = self.read(written["state"])
+                if hasattr(found, "__setstate__"):
+                    made.__setstate__(state)
+                else:
+                    vars(made).update(state)
                 return made
         raise ValueError(f"no object is written as {kind!r}")
 

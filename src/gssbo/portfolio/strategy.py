@@ -49,6 +49,8 @@ STALLED = np.array([0.5, 1.0, 3.0, 1.0, 1.0])  # weights where nothing is gained
 WEAK = 0.5  # weight of a searcher whose model explains little
 APART = 0.25  # how close a point may be to one that is waited for, by the distance to the nearest known
 SPARSE = 0.05  # the same, by the distance of that one to the nearest other that is known
+ROOM = 1_000  # suggestions of an ask that there is room for at first
+FEW = 16  # columns
 MOST = 2000  # observations in a view, where M is not larger than half of them
 TEAM, LARGE = 2, 6  # searchers that make the points of one call; from so many points on there are more
 TRIES = 3  # searchers asked for a suggestion before one is made at random
@@ -195,17 +197,21 @@ class Portfolio:
     def suggest(self, history: History, pending: FloatArray, n: int, admit: Admit) -> FloatArray:
         """Up to n points from searchers drawn by their credit; random ones before anything was told."""
         view = self._view(history, len(history)) if self._seen is None else self._seen
-        points = np.empty((0, self._dim))
+        first = last = len(pending)
+        waited_for = np.vstack([pending, np.empty((min(n, ROOM), self._dim))])
         with self._timings.part("acquisition"), np.errstate(over="ignore", invalid="ignore"):
             team = np.zeros(len(self._searchers), dtype=bool)
             misses = 0
             for _ in range(n):
-                x = self._one(view, np.vstack([pending, points]), admit, team, n)
+                x = self._one(view, waited_for[:last], admit, team, n)
                 if x is not None:
-                    points, misses = np.vstack([points, x]), 0
+                    if last == len(waited_for):
+                        waited_for = np.vstack([waited_for, np.empty_like(waited_for)])
+                    waited_for[last] = x
+                    last, misses = last + 1, 0
                 elif (misses := misses + 1) == MISSES:  # the space is as full as points apart from each other make it
                     break
-        return points
+        return waited_for[first:last].copy()
 
     def posterior(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and standard deviation (m,) at (m, d) unit points, in units of the history's y: the subset model's."""
@@ -364,15 +370,29 @@ class Portfolio:
             return False
         if self._space.discrete:
             return not (pending == x).all(axis=1).any()
-        distances = np.abs(view.X - x).max(axis=1)
+        distances = _distances(view.X, x)
         known = float(distances.min(initial=1.0))
-        waited_for = float(np.abs(pending - x).max(axis=1).min(initial=1.0))
+        # Those that are farther away in one column decide nothing: of thousands, few are looked at in all.
+        near = pending[np.abs(pending[:, 0] - x[0]) < max(SPARSE, APART)]
+        waited_for = float(_distances(near, x).min(initial=1.0))
         if known < 1e-12 or waited_for < max(1e-9, APART * known):
             return False
         if len(view.y) < 2 or waited_for >= SPARSE:
             return True
-        others = np.abs(view.X - view.X[int(distances.argmin())]).max(axis=1)
+        others = _distances(view.X, view.X[int(distances.argmin())])
         return waited_for >= SPARSE * float(others[others > 0.0].min(initial=1.0))
+
+
+def _distances(points: FloatArray, x: FloatArray) -> FloatArray:
+    """Distances (m,), the longest side counts, of points (m, D) to x (D,); few columns are faster one by one."""
+    distances: FloatArray
+    if len(x) > FEW:
+        distances = np.abs(points - x).max(axis=1)
+        return distances
+    distances = np.abs(points[:, 0] - x[0])
+    for k in range(1, len(x)):
+        np.maximum(distances, np.abs(points[:, k] - x[k]), out=distances)
+    return distances
 
 
 def _eligible(team: NDArray[np.bool_], n: int) -> NDArray[np.bool_]:

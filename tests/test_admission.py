@@ -207,7 +207,7 @@ def test_where_trying_is_enough_nothing_else_is_drawn():
     corner = LinearConstraint([[1.0, 1.0]], lb=1.75)  # 3 per cent of it
     _, admission = books([(0.0, 1.0)] * 2, [[0.99, 0.99]], constraints=corner)
     rng, same = np.random.default_rng(0), np.random.default_rng(0)
-    points = admission.some(2, rng, score=lambda: pytest.fail("trying was enough"))
+    points = admission.some(2, rng)
     tried = same.random((2, 2))
     while (tried.sum(axis=1) >= 1.75).sum() < 2:
         tried = np.vstack([tried, same.random((1000, 2))])
@@ -220,6 +220,14 @@ def test_a_choice_among_what_a_search_found():
     points = admission.some(3, np.random.default_rng(0), score=lambda: lambda U: U[:, 0])
     assert len(np.unique(points, axis=0)) == 3
     assert (points[:, 0] > 0.03).all() and (points.sum(axis=1) <= 0.05 + 1e-15).all()
+
+
+def test_a_score_is_looked_for_in_a_large_region_too():
+    """It is 1.6 at most, and beyond 1.2 in a part in sixty."""
+    limit = NonlinearConstraint(lambda x: x[:2].max(), -np.inf, 0.8)
+    _, admission = books([(0.0, 1.0)] * 3, [[0.4, 0.4, 0.4]], constraints=limit)
+    points = admission.some(2, np.random.default_rng(0), score=lambda: lambda U: U[:, 0] + U[:, 1] - U[:, 2])
+    assert (points[:, :2] <= 0.8).all() and (points[:, 0] + points[:, 1] - points[:, 2] > 1.2).all()
 
 
 def test_what_is_waited_for_keeps_its_distance():

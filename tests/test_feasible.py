@@ -180,6 +180,36 @@ def test_a_run_goes_on_in_a_small_region(hasty, method, n_evals, dim, part):
     assert least - 1e-4 <= result.fun < least + part * (below(start) - least)
 
 
+def hyperbola(x):
+    return x[0] * x[1] - 25.0, x[0] ** 2 + x[1] ** 2 - 25.0
+
+
+@pytest.mark.parametrize(
+    ("fun", "bounds", "constraint", "least", "tolerance"),
+    [
+        (  # problem 18 of Hock and Schittkowski: 0.97 of the box is feasible
+            lambda x: 0.01 * x[0] ** 2 + x[1] ** 2,
+            [(2.0, 50.0), (0.0, 50.0)],
+            NonlinearConstraint(hyperbola, 0.0, np.inf),
+            5.0,
+            1e-3,
+        ),
+        (lambda x: x.sum(), [(-2.0, 2.0)] * 2, NonlinearConstraint(lambda x: x @ x, -np.inf, 1.0), -np.sqrt(2.0), 1e-5),
+        (  # the centre of the face is best
+            lambda x: ((x - 0.7) ** 2).sum(),
+            [(0.0, 1.0)] * 6,
+            LinearConstraint(np.ones(6), ub=2.7),
+            6 * 0.25**2,
+            1e-3,
+        ),
+    ],
+    ids=["hyperbola", "disc", "half-space"],
+)
+def test_an_optimum_on_the_boundary_of_a_large_region_is_found(fun, bounds, constraint, least, tolerance):
+    result = minimize(fun, bounds, constraints=constraint, n_evals=80, rng=0)
+    assert least - 1e-9 <= result.fun < least + tolerance
+
+
 THIN = {
     "mixture": ([(0.0, 1.0)] * 4, lambda x: x.sum(), (0.995, 1.005), 1000.0),
     "ring": ([(-1.0, 1.0)] * 2, lambda x: np.hypot(*x), (0.7, 0.702), 2000.0),

@@ -145,17 +145,18 @@ class Admission:
         """Up to n different admitted unit points (n, D) at random; fewer only where there are no more to be found.
 
         Up to 100,000 points of a finite space are listed. Elsewhere as many are drawn, then that many of a finite
-        space's points are tried in order. Where the constraints leave a thin region, others are looked for first, from
-        feasible points that are told or pending, from one that meets the linear constraints, or from where a descent
-        of how far the constraints are from being met ends. Where all that comes to nothing, ends of the region of the
-        linear constraints are looked for by programming, then others by evolution.
+        space's points are tried in order. Where the constraints leave a thin region, or a score says what to look for,
+        points of a space that is not listed are looked for first, from feasible ones that are told or pending, from one
+        that meets the linear constraints, or from where a descent of how far the constraints are from being met ends.
+        Where all that comes to nothing, ends of the region of the linear constraints are looked for by programming, then
+        others by evolution.
 
         Parameters
         ----------
         n : int
         rng : numpy.random.Generator
         score : callable, optional
-            Makes, for each of the n, the score that it should have the highest of where others are looked for so.
+            Makes, for each of the n, the score that it should have the highest of where points are looked for.
             Default is points spread over the region.
 
         Raises
@@ -168,13 +169,14 @@ class Admission:
         """
         size = self._space.size
         found = np.empty((0, self._space.dim))
-        if self._space.thin:
+        walks = self._space.thin or (score is not None and self._space.searched)
+        if walks:
             found = self._walked(n, found, rng, score)
         for batch in self._batches(n, rng) if len(found) < n else ():
             found = _different(np.vstack([found, batch[self(batch)]]))[:n]
             if len(found) == n:
                 return found
-        walks = len(found) > 0 if self._space.thin else size > LISTED and self._space.constrained
+        walks = len(found) > 0 if walks else self._space.searched
         if walks and len(found) < n:
             found = self._walked(n, found, rng, score)
         if len(found):

@@ -259,13 +259,18 @@ class Space:
         rest = np.einsum("ij,j->i", A, corner)
         return np.ascontiguousarray(A[:, self._free]) * width, lower - rest, upper - rest
 
+    @property
+    def searched(self) -> bool:
+        """Whether feasible points have to be searched for: there are constraints, and too many points to list."""
+        return self.constrained and self.size > LISTED
+
     @cached_property
     def thin(self) -> bool:
         """Whether the constraints leave a hundredth or less of a space that is too large to be listed, by 300 points.
 
         Then points are not tried but looked for from those that are known.
         """
-        if not self.constrained or self.size <= LISTED:
+        if not self.searched:
             return False
         rng, met = np.random.default_rng(0), 0
         for _ in range(SAMPLED // PART):

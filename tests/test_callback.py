@@ -24,9 +24,10 @@ def test_callback_payload():
     for i, progress in enumerate(seen):
         values = result.func_vals[: i + 1]
         assert set(progress) == {
-            "x", "fun", "nfev", "x_last", "fun_last", "retained_size", "ask_seconds", "timings",
+            "x", "fun", "nfev", "nit", "x_last", "fun_last", "retained_size", "ask_seconds", "timings",
         }  # fmt: skip
         assert progress["nfev"] == i + 1
+        assert progress["nit"] == max(0, i - 4)
         assert progress["fun"] == values.min()
         np.testing.assert_array_equal(progress["x"], result.x_iters[np.argmin(values)])
         np.testing.assert_array_equal(progress["x_last"], result.x_iters[i])

@@ -212,6 +212,7 @@ class _Run:
             x=optimizer.best_x,
             fun=optimizer.best_y,
             nfev=self._n_done,
+            nit=optimizer.n_suggested,
             x_last=fresh(x),
             fun_last=value,
             retained_size=optimizer.n_retained,

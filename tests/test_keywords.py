@@ -25,6 +25,12 @@ def bowl(x):
         ({"n_evals": 5, "random_seed": 0}, "random_seed", "rng"),
         ({"n_evals": 5, "n_jobs": 2}, "n_jobs", "workers"),
         ({"n_evals": 5, "subset_sise": 20}, "subset_sise", "subset_size"),
+        ({"maxfun": 5}, "maxfun", "n_evals"),
+        ({"maxfev": 5}, "maxfev", "n_evals"),
+        ({"n_evals": 5, "disp": True}, "disp", "progress"),
+        ({"n_evals": 5, "maxtime": 5}, "maxtime", "timeout"),
+        ({"n_evals": 5, "f_min": 0.0}, "f_min", "target"),
+        ({"n_evals": 5, "acq_func": "EI"}, "acq_func", "acquisition"),
     ],
 )
 def test_minimize_names_the_likely_keyword(keywords, wrong, meant):
@@ -56,6 +62,12 @@ def test_a_gaussian_process_names_itself_and_the_likely_keyword(wrong, meant):
     message = rf"^GaussianProcess\(\) got an unexpected keyword argument '{wrong}': did you mean '{meant}'\?$"
     with pytest.raises(TypeError, match=message):
         gssbo.GaussianProcess(**{wrong: 1})
+
+
+@pytest.mark.parametrize("name", ["polish", "updating", "integrality"])
+def test_no_guess_at_what_another_package_has_and_this_one_has_not(name):
+    with pytest.raises(TypeError, match=rf"^minimize\(\) got an unexpected keyword argument '{name}'$"):
+        gssbo.minimize(bowl, [(0, 1)], n_evals=5, **{name: True})
 
 
 def test_no_guess_where_nothing_is_near():

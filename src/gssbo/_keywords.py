@@ -10,12 +10,22 @@ from typing import Any, TypeVar, cast
 
 __all__ = ["check_keywords", "hint", "inherited", "keywords_of", "with_checked_keywords"]
 
+NEAR = 0.65  # of 1, for the same word: a name that is less like another is no slip of the pen
 SYNONYMS = {
     "rng": ("seed", "random_state", "random_seed"),
-    "n_evals": ("n_calls", "n_trials", "n_iter", "n_iters", "iterations", "max_evals", "maxiter", "max_iter", "budget"),
-    "workers": ("n_jobs", "n_workers"),
-    "bounds": ("space", "dimensions", "search_space"),
-    "n_init": ("n_initial_points", "n_startup_trials"),
+    "fun": ("func", "function", "f", "objective"),
+    "n_evals": (
+        *("n_calls", "n_trials", "n_iter", "n_iters", "iterations", "max_iter", "maxiter", "budget"),
+        *("max_evals", "maxfun", "maxfev", "max_nfev", "maxev", "maxfevals"),
+    ),
+    "workers": ("n_jobs", "n_workers", "num_workers", "max_workers"),
+    "batch_size": ("n_points",),
+    "bounds": ("space", "dimensions", "search_space", "pbounds"),
+    "n_init": ("n_initial_points", "n_startup_trials", "n_random_starts", "init_points"),
+    "acquisition": ("acq", "acq_func", "acquisition_function"),
+    "timeout": ("max_time", "maxtime", "time_limit"),
+    "target": ("f_min", "f_target", "ftarget"),
+    "progress": ("disp", "verbose", "show_progress_bar"),
 }  # words of other packages
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -60,7 +70,7 @@ def _meant(name: str, known: tuple[str, ...]) -> str | None:
     for ours, theirs in SYNONYMS.items():
         if ours in known and name.lower() in theirs:
             return ours
-    near = difflib.get_close_matches(name.lower(), known, n=1)
+    near = difflib.get_close_matches(name.lower(), known, n=1, cutoff=NEAR)
     return near[0] if near else None
 
 

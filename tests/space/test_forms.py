@@ -108,7 +108,7 @@ def test_forms_of_a_parameter(item, expected):
 @pytest.mark.parametrize(
     ("bounds", "message"),
     [
-        ([], "shape"),
+        ([], r"not be empty, got \[\]$"),
         ({}, "not be empty"),
         (np.empty((0, 2)), "empty"),
         (None, "an entry a parameter, .* got None"),
@@ -127,6 +127,7 @@ def test_forms_of_a_parameter(item, expected):
         ([(0, 1), np.ma.masked_array([1, 2, 3], [0, 1, 0])], "have no masked entries"),
         ([(0, 1), ["a", np.ma.masked]], "have no masked entries"),
         ([(0, 1), (0, None)], "a real number, got None"),
+        ([(0, 1), (None, None)], r"have finite ends, got \(None, None\)$"),
         ([(0.0, 1.0 + 1.0j)], "a real number, got"),
         ([(-1e308, 1e308)], "finite high - low"),
         ({"x": (-1.797e308, 1.797e308)}, "finite high - low"),

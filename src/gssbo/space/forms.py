@@ -51,7 +51,9 @@ def read_bounds(bounds: Any) -> Form:
         bounds = list(bounds)
     if isinstance(bounds, np.ndarray) or not isinstance(bounds, Sequence):
         return _from_table(bounds)
-    if len(bounds) == 0 or all(_is_pair_of_numbers(item) for item in bounds):
+    if len(bounds) == 0:
+        raise ValueError(f"bounds must not be empty, got {brief(bounds)}")
+    if all(_is_pair_of_numbers(item) for item in bounds):
         return _from_table([[builtin(end) for end in item] for item in bounds])
     return Form(tuple(_parameter(f"bounds[{i}]", item) for i, item in enumerate(bounds)))
 
@@ -117,6 +119,8 @@ def _parameter(where: str, item: Any) -> Parameter:
             return _real(where, values[0], values[1])
         if isinstance(values[2], str) and values[2] in PRIORS:
             return _real(where, values[0], values[1], log=PRIORS[values[2]])
+    if len(values) == 2 and values[0] is None and values[1] is None:
+        raise ValueError(f"{where} must have finite ends, got {brief(item)}")
     _refuse_half_a_range(where, item, values)
     if len(values) == 2 and any(map(_is_number, values)) and not any(isinstance(v, str | bytes | bool) for v in values):
         return _pair(where, values)

@@ -222,6 +222,15 @@ def test_options_reach_the_optimizer():
     assert (model.n_init, model.rule, model.M) == (5, "maxmin", 17)
 
 
+def test_the_first_trial_is_a_startup_trial_whatever_is_given():
+    """Other samplers of Optuna's take 0, too."""
+    studies = [study_with(n_startup_trials=n) for n in (0, 1)]
+    for study in studies:
+        study.optimize(bowl, n_trials=5)
+    assert points(studies[0]) == points(studies[1])
+    assert only_model(studies[0]).n_init == 1
+
+
 def test_a_subset_may_be_smaller_than_the_design():
     study = study_with(n_startup_trials=None, subset_size=8)  # the design of four parameters has 10 points
     study.optimize(lambda trial: sum(trial.suggest_float(name, 0, 1) for name in "abcd"), n_trials=12)
@@ -246,7 +255,7 @@ def test_a_subset_may_be_smaller_than_the_design():
         ({"rule": "best"}, "rule must be one of"),
         ({"failed": "retry"}, "failed must be one of 'avoid', 'ignore', got 'retry'"),
         ({"seed": -1}, "seed must be at least 0, got -1"),
-        ({"n_startup_trials": 0}, "n_startup_trials must be at least 1, got 0"),
+        ({"n_startup_trials": -1}, "n_startup_trials must be at least 0, got -1"),
         ({"group": "yes"}, "group must be True or False"),
     ],
 )

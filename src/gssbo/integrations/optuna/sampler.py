@@ -53,7 +53,7 @@ class GSSBOSampler(Turns, optuna.samplers.BaseSampler):  # type: ignore[misc]
         With a seed a study that is run by one worker is reproducible. Without one, every process has its own numbers.
     n_startup_trials : int, optional
         Trials before the model comes in, `n_init` of `Optimizer` (2d + 2 for d parameters by default, 6 to 40; 20 with
-        `method="box"`). Those after the first are a Latin hypercube.
+        `method="box"`). Those after the first, which is one whatever is given, are a Latin hypercube.
     independent_sampler : optuna.samplers.BaseSampler, optional
         Default: a `TPESampler` with the same seed and `n_startup_trials` (10 if that is not given).
     group : bool
@@ -117,7 +117,7 @@ class GSSBOSampler(Turns, optuna.samplers.BaseSampler):  # type: ignore[misc]
         self._rng = np.random.default_rng(None if seed is None else check_integer("seed", seed, at_least=0))
         self._n_init = n_startup_trials
         if n_startup_trials is not None:
-            self._n_init = check_integer("n_startup_trials", n_startup_trials, at_least=1)
+            self._n_init = max(check_integer("n_startup_trials", n_startup_trials, at_least=0), 1)
         if not isinstance(independent_sampler, (optuna.samplers.BaseSampler, NoneType)):
             raise ValueError(
                 f"independent_sampler must be a sampler of Optuna's, such as TPESampler(), got {independent_sampler!r}"

@@ -230,6 +230,32 @@ def test_a_score_is_looked_for_in_a_large_region_too():
     assert (points[:, :2] <= 0.8).all() and (points[:, 0] + points[:, 1] - points[:, 2] > 1.2).all()
 
 
+def test_a_score_is_looked_for_among_listed_points_too():
+    """Some 230 of 900 points meet the constraint, 21 of them with the highest score, of which three are taken."""
+    space, admission = books(
+        [range(30), range(30)], [[20, 0], [0, 20]], [[10, 10]], constraints=LinearConstraint([1, 1], ub=20)
+    )
+    points = admission.some(5, np.random.default_rng(0), score=lambda: lambda U: U.sum(axis=1))
+    shown = space.show(space.from_unit(points))
+    assert [sum(point) for point in shown] == [20] * 5
+    assert len(set(map(tuple, shown))) == 5 and not {(20, 0), (0, 20), (10, 10)} & set(map(tuple, shown))
+
+
+def test_of_listed_points_all_that_are_left_are_found():
+    """Those of a score first."""
+    space, admission = books([range(4), range(4)], [[1, 1]], constraints=LinearConstraint([1, 1], ub=2))
+    points = admission.some(9, np.random.default_rng(0), score=lambda: lambda U: U[:, 0])
+    assert [point[0] for point in space.show(space.from_unit(points))] == [2, 1, 0, 0, 0]
+
+
+def test_where_no_listed_point_is_feasible_asking_again_says_so_again():
+    never = NonlinearConstraint(lambda x: 0.0, 1.0, 2.0)
+    _, admission = books([range(4), range(4)], [[1, 1]], constraints=never)
+    for _ in range(2):
+        with pytest.raises(InfeasibleError, match="none of the space's 16"):
+            admission.some(1, np.random.default_rng(0), score=lambda: lambda U: U[:, 0])
+
+
 def test_what_is_waited_for_keeps_its_distance():
     """The last point of a batch is not next to the others: not a few times closer than to what is told."""
     _, admission = books([(0.0, 1.0)] * 4, [[0.01] * 4], [[0.04, 0.0, 0.0, 0.0]], constraints=simplex(4))

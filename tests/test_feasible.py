@@ -210,6 +210,19 @@ def test_an_optimum_on_the_boundary_of_a_large_region_is_found(fun, bounds, cons
     assert least - 1e-9 <= result.fun < least + tolerance
 
 
+def test_an_optimum_on_the_boundary_of_whole_numbers_is_found():
+    """Of 10,000 points, by trying them all."""
+    weights, worth = np.array([3.0, 2.1, 4.2, 1.0]), np.array([5.0, 4.0, 7.0, 2.0])
+
+    def loss(x):
+        return -float(worth @ x - 0.08 * worth @ np.square(x))
+
+    points = np.stack(np.meshgrid(*[np.arange(10)] * 4), axis=-1).reshape(-1, 4)
+    least = min(map(loss, points[points @ weights <= 30.0]))
+    result = minimize(loss, [range(10)] * 4, constraints=LinearConstraint(weights, ub=30.0), n_evals=70, rng=0)
+    assert result.fun == least
+
+
 THIN = {
     "mixture": ([(0.0, 1.0)] * 4, lambda x: x.sum(), (0.995, 1.005), 1000.0),
     "ring": ([(-1.0, 1.0)] * 2, lambda x: np.hypot(*x), (0.7, 0.702), 2000.0),

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import LinearConstraint
 
-from gssbo._typing import FloatArray
+from gssbo._typing import FloatArray, IndexArray
 from gssbo.evolution import evolve
 from gssbo.exceptions import InfeasibleError, SpaceExhausted
 from gssbo.history import History
@@ -25,6 +25,7 @@ EFFORT = 100_000  # random points tried before a constrained space counts as inf
 SCARCE = 10 * EFFORT  # points of doubles, of which so many tried may all be told
 BATCH = 1_000
 NEIGHBOURS = 256
+SCORED = 4 * BATCH  # points of a listed space
 STARTS = 64  # feasible points told, the best ones, that are enough to look for others from
 ENDS = 8  # of the region of linear constraints, looked for where trying found nothing
 APART = 0.25  # how close a point may be to one that is waited for, by the distance to the nearest that is told
@@ -78,6 +79,7 @@ class Admission:
         self._space, self._history, self._pending = space, history, pending
         self.repeats = repeats
         self._met = np.empty(0, dtype=np.int8)  # whether points told are feasible, 1 or 0; -1 where nobody asked
+        self._met_at = np.empty(0, dtype=np.int8)  # the same of the points of a listed space
         self._search = FREE if all(isinstance(each, LinearConstraint) for each in space.constraints) else CALLS
 
     def __call__(self, U: FloatArray) -> NDArray[np.bool_]:
@@ -111,8 +113,17 @@ class Admission:
     @functools.cached_property
     def _feasible(self) -> Rows:
         """Rows (m) of a listed space that meet the constraints."""
-        rows = self._space.at(np.arange(int(self._space.size)))
-        return rows[self._space.feasible(rows)]
+        indices = np.arange(int(self._space.size))
+        return self._space.at(indices[self._meets_at(indices)])
+
+    def _meets_at(self, indices: IndexArray) -> NDArray[np.bool_]:
+        """Mask (m,) of the points of a listed space that meet the constraints, which are asked about each once."""
+        if len(self._met_at) == 0:
+            self._met_at = np.full(int(self._space.size), -1, dtype=np.int8)
+        new = indices[self._met_at[indices] < 0]
+        self._met_at[new] = self._space.feasible(self._space.at(new))
+        mask: NDArray[np.bool_] = self._met_at[indices] > 0
+        return mask
 
     @property
     def may_end(self) -> bool:
@@ -172,6 +183,8 @@ class Admission:
         walks = self._space.thin or (score is not None and self._space.searched)
         if walks:
             found = self._walked(n, found, rng, score)
+        elif score is not None and self._space.constrained:
+            found = self._promising(n, rng, score)
         for batch in self._batches(n, rng) if len(found) < n else ():
             found = _different(np.vstack([found, batch[self(batch)]]))[:n]
             if len(found) == n:
@@ -292,6 +305,35 @@ class Admission:
             left = np.flatnonzero(apart if apart.any() else free)
             best = left[int(np.argmax(heights[left]))]
             found = np.vstack([found, points[best : best + 1]])
+        return found
+
+    def _promising(self, n: int, rng: np.random.Generator, score: Callable[[], Score]) -> FloatArray:
+        """Up to n different admitted unit points (n, D) of a listed space, of the highest scores of many at random.
+
+        They are asked about from the top, as a constraint may be dear.
+        """
+        space = self._space
+        drawn = rng.permutation(int(space.size))
+        if len(self._met_at):
+            drawn = drawn[self._met_at[drawn] != 0]
+        drawn = drawn[:SCORED]
+        found = np.empty((0, space.dim))
+        while len(found) < n and len(drawn):
+            height = score()
+            parts = (drawn[i : i + BATCH] for i in range(0, len(drawn), BATCH))
+            heights = np.concatenate([height(space.to_unit(space.at(part))) for part in parts])
+            ranked = drawn[np.argsort(-heights, kind="stable")]
+            for i in range(0, len(ranked), NEIGHBOURS):
+                some = ranked[i : i + NEIGHBOURS]
+                some = some[self._meets_at(some)]
+                units = space.to_unit(space.at(some))
+                left = np.flatnonzero(self._free(units))
+                if len(left):
+                    found = np.vstack([found, units[left[:1]]])
+                    drawn = drawn[drawn != some[left[0]]]
+                    break
+            else:
+                break
         return found
 
     def _first(self, rng: np.random.Generator) -> FloatArray:

@@ -346,7 +346,7 @@ class Portfolio:
                     self._issued = [*self._issued[-1000:], Issued(told, searcher, asked.copy())]
                     return x
         # Under constraints the optimum is often on their boundary, where no point at random is: it is looked for there.
-        for _ in range(0 if self._space.thin or (known and self._space.searched) else LAST_TRIES):
+        for _ in range(0 if self._space.thin or (known and self._space.constrained) else LAST_TRIES):
             near = self._space.place(self._rng.random((1, self._space.n_draws)))[0]
             if known and self._rng.random() < 0.5:
                 scale = 10.0 ** self._rng.uniform(-4.0, -0.5)

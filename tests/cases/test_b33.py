@@ -55,15 +55,14 @@ def test_during_the_objective():
 
 
 TELLS = """
-import sys, gssbo
+import itertools, sys, gssbo
 opt = gssbo.Optimizer({"x": (0.0, 1.0)}, n_init=3, rng=0, journal=sys.argv[1])
 for interrupts in range(50):
     try:
-        k = opt.n_told
-        print("telling", flush=True)
-        while True:
+        for k in itertools.count(first := opt.n_told):
             opt.tell({"x": (k % 1000) / 1000}, float(k))
-            k += 1
+            if k == first:
+                print("telling", flush=True)
     except KeyboardInterrupt:
         pass
 assert list(opt.y) == [float(k) for k in range(opt.n_told)]
@@ -87,4 +86,4 @@ def test_fifty_times_during_tell_with_a_journal(tmp_path):
     assert process.returncode == 0, errors
     entries = [entry for entry in read_journal(path).entries if entry.kind == "tell"]
     assert [entry.y[0] for entry in entries] == [float(k) for k in range(len(entries))]
-    assert len(entries) == int(output) > 5
+    assert len(entries) == int(output) >= 50

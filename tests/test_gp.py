@@ -122,6 +122,20 @@ def test_posterior_gradients_at_a_told_point_are_finite(kernel):
         assert np.isfinite(dmean).all() and np.isfinite(dstd).all()
 
 
+@pytest.mark.parametrize("power", [300, 505, 532, 900])
+def test_gradients_over_lengthscales_whose_square_is_no_double(power):
+    """Where all covariances are the variance, gradients go with the inverse square of the lengthscale."""
+    X = np.random.default_rng(0).random((9, 2))
+    y, at = np.ldexp(np.sin(5.0 * X[:, 0]) + X[:, 1], 1000), np.array([[0.3, 0.4], [0.5, 0.9]])
+    found = []
+    for exponent in (60, power):
+        gp = GaussianProcess(lengthscale=np.ldexp([1.0, 1.0], exponent), fit_hyperparameters=False).fit(X, y)
+        found.append(gp.predict_gradient(at))
+    for usual, far in zip(*found, strict=True):
+        assert usual.all()
+        np.testing.assert_allclose(far, np.ldexp(usual, 2 * (60 - power)), rtol=1e-10, atol=1e-320)
+
+
 def test_gradients_beyond_doubles_are_infinite():
     X = np.arange(4.0)[:, None] / 3.0
     y = np.array([1.0, -1.0, 1.0, -1.0])

@@ -34,11 +34,11 @@ from gssbo.joint import draw, predict
 from gssbo.kernels import KERNELS
 from gssbo.padded import aligned, padded_copy, padded_zeros
 from gssbo.regressor import Regressor
-from gssbo.responses import unstandardize
 
 __all__ = ["GaussianProcess"]
 
 SMALL = 900  # a power of two: gradients over lengthscales below its inverse come close to the largest double
+LARGE = 500  # another: the inverse squares of lengthscales above it come close to the smallest double
 
 
 @all_in_own_arithmetic
@@ -298,9 +298,9 @@ class GaussianProcess(Regressor):
         )
         std = self.posterior(points)[1][:, None]
         dstd = np.divide(dvariance, 2.0 * std, out=np.zeros_like(dvariance), where=std > 0.0)
+        share, power = np.frexp(self.y_std_)  # one rounding: where one is beyond doubles, both together may not be
         with np.errstate(over="ignore", under="ignore"):
-            dmean, dstd = np.ldexp(dmean, units), np.ldexp(dstd, units)
-        return unstandardize(dmean, 0.0, self.y_std_), unstandardize(dstd, 0.0, self.y_std_)
+            return np.ldexp(dmean * share, units + power), np.ldexp(dstd * share, units + power)
 
     def sample_y(self, X: ArrayLike, n_samples: int = 1, rng: RngLike = None) -> FloatArray:
         """Joint draws of the latent function at X (m, d): shape (m, n_samples), in units of y; O(m^3)."""
@@ -363,7 +363,9 @@ class GaussianProcess(Regressor):
 
 
 def _units(lengthscale: FloatArray, *inputs: FloatArray) -> NDArray[np.int_]:
-    """Powers of two (d,), by which nothing loses a bit, that bring lengthscales near 1 whose inverse may overflow.
+    """Powers of two (d,), that bring lengthscales near 1 whose inverse, or its square, may be no double.
+
+    By them nothing loses a bit, but for inputs of 1e-20 and less over lengthscales beyond 1e150.
 
     None where that would take inputs (n, d) beyond doubles.
 
@@ -373,6 +375,6 @@ def _units(lengthscale: FloatArray, *inputs: FloatArray) -> NDArray[np.int_]:
     [0, 1023, 0]
     """
     exponents = np.frexp(lengthscale)[1]
-    units = np.where(exponents < -SMALL, -exponents, 0)
+    units = np.where(exponents < -SMALL, -exponents, np.where(exponents > LARGE, -np.minimum(exponents, SMALL), 0))
     farthest = np.max([np.abs(each).max(axis=0) for each in inputs], axis=0)
     return np.where(np.frexp(farthest)[1] + units > np.finfo(np.float64).maxexp, 0, units)

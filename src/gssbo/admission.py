@@ -159,8 +159,8 @@ class Admission:
         space's points are tried in order. Where the constraints leave a thin region, or a score says what to look for,
         points of a space that is not listed are looked for first, from feasible ones that are told or pending, from one
         that meets the linear constraints, or from where a descent of how far the constraints are from being met ends.
-        Where all that comes to nothing, ends of the region of the linear constraints are looked for by programming, then
-        others by evolution.
+        Where all that comes to nothing, ends of the region of the linear constraints are looked for by programming,
+        then others by evolution.
 
         Parameters
         ----------

@@ -10,6 +10,7 @@ from gssbo.admission import Admission
 from gssbo.exceptions import InfeasibleError, SpaceExhausted
 from gssbo.history import History
 from gssbo.pending import Pending
+from gssbo.prospector import Prospector
 from gssbo.space import Space
 
 
@@ -385,7 +386,7 @@ def test_a_point_met_at_the_last_moment_is_taken(monkeypatch):
     """Whether others are feasible is looked at last: where one is, and new, nothing is exhausted."""
     space, admission = books([(0.0, 1.0)], constraints=NonlinearConstraint(lambda x: float(x[0] < 0.005), 0.5, 1.0))
     monkeypatch.setattr(Admission, "_batches", lambda *_: iter(()))
-    monkeypatch.setattr(Admission, "_first", lambda *_: np.empty((0, 1)))
+    monkeypatch.setattr(Prospector, "first", lambda *_: np.empty((0, 1)))
     assert space.thin
     ((point,),) = found(space, admission, 1)
     assert point < 0.005
@@ -407,5 +408,5 @@ def test_where_there_is_nothing_to_go_down_descents_end_soon(monkeypatch, known,
     if known:
         assert len(found(space, admission, 1)) == 1
     else:
-        assert len(admission._first(np.random.default_rng(0))) == 0
+        assert len(admission._prospector.first(np.random.default_rng(0))) == 0
     assert len(calls) < most

@@ -62,6 +62,7 @@ LAYER = {
     "evolution": 4,
     "fantasy": 4,
     "map_gp": 4,
+    "prospector": 4,
     "resume": 4,
     "retention": 4,
     "selection": 4,

@@ -13,11 +13,12 @@ from typing import TypeAlias
 import numpy as np
 
 from gssbo._typing import FloatArray
-from gssbo.admission import Admission, Score
+from gssbo.admission import Admission
 from gssbo.design import Design
 from gssbo.exceptions import InfeasibleError, SpaceExhausted
 from gssbo.history import History
 from gssbo.pending import Pending
+from gssbo.prospector import Score
 from gssbo.space import Rows, Space
 from gssbo.strategy import Strategy
 

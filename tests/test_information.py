@@ -47,6 +47,27 @@ def test_it_is_the_formula(name, n, d):
     np.testing.assert_allclose(M, expected, rtol=0, atol=1e-6 * np.abs(expected).max())
 
 
+@pytest.mark.parametrize("shift", [0, 3])
+@pytest.mark.parametrize("curved", [False, True])
+@pytest.mark.parametrize(("n", "d"), [(1, 1), (9, 14), (60, 30), (256, 6), (257, 8), (300, 20), (20, 254)])
+def test_nothing_is_written_beside_the_scratch(n, d, curved, shift):
+    rng = np.random.default_rng([n, d])
+    likelihood = Likelihood(KERNELS["matern52"], rng.random((n, d)), rng.standard_normal(n), curved=curved)
+    climb = Climb(likelihood, np.zeros(d + 2), np.tile([-9.0, 9.0], (d + 2, 1)), np.zeros(d), 1e-9)
+    rooms = []
+    for owner, name in ((likelihood, "work"), (climb, "_state")):
+        size = len(getattr(owner, name))
+        room = np.full(size + 300, -7.25)
+        inside = slice(100 + shift, 100 + shift + size)
+        room[inside] = 0.0
+        setattr(owner, name, room[inside])
+        rooms.append((room, inside))
+    climb.advance(12)
+    climb.advance(9)
+    for room, inside in rooms:
+        assert (np.delete(room, inside) == -7.25).all()
+
+
 def test_it_is_near_the_hessian_where_the_model_is_right():
     """Responses drawn from the process itself: the mean of M and of the Hessian over many of them agree."""
     rng = np.random.default_rng(0)

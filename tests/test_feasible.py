@@ -8,7 +8,7 @@ from scipy.optimize import LinearConstraint, NonlinearConstraint
 
 import gssbo.admission
 import gssbo.space
-from gssbo import Categorical, Optimizer, minimize
+from gssbo import Categorical, Optimizer, Real, minimize
 from gssbo.exceptions import InfeasibleError, SpaceExhausted
 from tests.mixed import MIXED, cost, settings
 
@@ -406,6 +406,17 @@ def test_regions_of_a_few_points_are_found_and_exhausted(hasty, region):
     if n == 1:
         with pytest.raises(SpaceExhausted, match=r"feasible points that were found are told \(1 distinct\)"):
             opt.ask()
+
+
+def test_where_walks_leave_an_equality_its_ends_are_found_and_the_reason_is_given(hasty):
+    """Only the ends, as a logarithm makes it a curve."""
+    equal = LinearConstraint([[1, 1]], 0.7, 0.7)
+    opt = Optimizer([Real(1e-3, 1.0, log=True), (0.0, 1.0)], constraints=equal, n_init=2, rng=0)
+    with pytest.raises(SpaceExhausted, match=r"are told \(\d distinct\) or pending \(0\); equalities between real"):
+        for _ in range(9):
+            x = opt.ask()
+            opt.tell(x, x.sum())
+    assert opt.n_told >= 2 and np.allclose(opt.X.sum(axis=1), 0.7, rtol=1e-14)
 
 
 def test_one_of_many_basins_of_a_function_is_found():

@@ -29,6 +29,10 @@ STARTS = 64  # feasible points told, the best ones, that are enough to look for 
 ENDS = 8  # of the region of linear constraints, looked for where trying found nothing
 APART = 0.25  # how close a point may be to one that is waited for, by the distance to the nearest that is told
 SEEDS = 32  # choices of the other parameters for which the real ones are solved for
+EQUALITIES = (
+    "; equalities between real parameters cannot be met by trying: a LinearConstraint of reals alone, none "
+    "of them on a logarithm, is met; else express one parameter through the others, or allow some slack"
+)
 
 Score = Callable[[FloatArray], FloatArray]
 """score(U): what the unit points (m, D) promise (m,), larger is better."""
@@ -140,9 +144,11 @@ class Prospector:
                 f"constraints must leave points to suggest, got none among {tried} tried{self._why(rng)}"
             )
         if len(found) == 0:
+            # No walk stays on such an equality: there may be many others.
+            why = EQUALITIES if space.has_equality and len(space.faces[0]) == 0 else ""
             raise SpaceExhausted(
                 "nothing is left to suggest: all feasible points that were found are told "
-                f"({self._history.n_distinct} distinct) or pending ({len(self._pending)})"
+                f"({self._history.n_distinct} distinct) or pending ({len(self._pending)}){why}"
             )
         return different(found)[:n]
 
@@ -219,10 +225,7 @@ class Prospector:
         if undefined is not None:
             return f"; {undefined} is NaN at all of {BATCH} tried again"
         if space.has_equality:
-            return (
-                "; equalities between real parameters cannot be met by trying: a LinearConstraint of reals alone, none "
-                "of them on a logarithm, is met; else express one parameter through the others, or allow some slack"
-            )
+            return EQUALITIES
         return "; a point that meets them, told, enqueued or given as x0, shows where to look for others"
 
 

@@ -180,6 +180,17 @@ def test_what_interrupts_it_ends_the_search(error):
         maximize_likelihood(likelihood, start[None], bounds, np.zeros(3), threads=2)
 
 
+def test_a_search_that_never_gets_it_goes_on_without():
+    """What is known of the curvature by differences is kept then."""
+    X, z, start, bounds = waves(280, 5, 5)
+    spent = []
+    for curved in (False, True):
+        likelihood = Likelihood(KERNELS["matern52"], X, z, curved=curved)
+        likelihood._inform = lambda theta, M: np.asarray(M).fill(np.nan)
+        spent.append(maximize_likelihood(likelihood, start[None], bounds, np.zeros(5), threads=2).n_evaluations)
+    assert spent[1] < 1.5 * spent[0]
+
+
 def test_of_very_many_parameters_none_is_made():
     rng = np.random.default_rng(0)
     for d, curved in ((254, True), (255, False)):

@@ -12,6 +12,8 @@ ctypedef void (*curvature_function)(void *context, Py_ssize_t ld, double *M) noe
 
 cdef Py_ssize_t climb_state(Py_ssize_t p, bint curved) noexcept nogil
 
+cdef bint climb_started(const double *state) noexcept nogil
+
 cdef int climb(function f, curvature_function curvature, void *context, Py_ssize_t p, const double *low,
                const double *high, double tolerance, Py_ssize_t max_evaluations, double *state, double *x,
                double *value, Py_ssize_t *n_evaluations) except -1

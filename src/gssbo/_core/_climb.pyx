@@ -177,6 +177,11 @@ cdef Py_ssize_t climb_state(Py_ssize_t p, bint curved) noexcept nogil:
     return HEADER + (4 + 2 * MEMORY) * p + 2 * ((p + 7) // 8) + (2 * p * gssbo_padded(p) if curved else 0)
 
 
+cdef bint climb_started(const double *state) noexcept nogil:
+    """Whether the search of this state has been called before."""
+    return (<const Progress *> state).started
+
+
 cdef int climb(
     function f_and_gradient,
     curvature_function curvature,   # or NULL
@@ -238,7 +243,9 @@ cdef int climb(
         if curvature != NULL and at.due <= 0 and not at.stale and not (at.curved and at.decrease < SMALL):
             with nogil:
                 at.curved = find_curvature(p, &M) and factor_curvature(p, free_, &M)
-            at.due, at.stored = EVERY, 0
+            at.due = EVERY
+            if at.curved:
+                at.stored = 0
         elif at.curved and memcmp(M.free_, free_, p) != 0:
             at.curved = factor_curvature(p, free_, &M)
         direction(p, at.stored, at.newest, S, Y, g, free_, &M, at.curved, step)

@@ -19,7 +19,7 @@ dimensions one climb reached a likelihood higher by 3.5 (median), in half the ev
 from libc.math cimport INFINITY, NAN, exp, expm1, fmax, fmin, log, log1p
 
 from gssbo._core._climb cimport climb as climb_hill
-from gssbo._core._climb cimport climb_state, curvature_function
+from gssbo._core._climb cimport climb_started, climb_state, curvature_function
 from gssbo._core._gp cimport likelihood
 from gssbo._core._information cimport information, information_work
 from gssbo._core._simd cimport GSSBO_RESIDENT
@@ -116,7 +116,7 @@ cdef tuple search(
     problem.L, problem.M, problem.data, problem.p = L, M, data, p
     problem.low, problem.high, problem.reach = &low[0], &high[0], &reach[0]
     problem.centre, problem.weight, problem.theta = &centre[0], &weight[0], psi_high + p
-    if inner[0] == 0.0:
+    if not climb_started(inner):
         for i in range(p):
             psi[i] = soften(fmin(fmax(theta[i], low[i]), high[i]), reach[i])
             psi_low[i], psi_high[i] = soften(low[i], reach[i]), soften(high[i], reach[i])

@@ -137,6 +137,20 @@ def test_a_column_of_objects_that_are_numbers():
     np.testing.assert_array_equal(ledger.y, [1.0, 2.0, np.nan])
 
 
+def test_values_may_be_a_column():
+    column = np.array([[3.0], [np.nan], [1.0]])
+    ledger = Ledger(Space([(0.0, 1.0)] * 2))
+    X = np.random.default_rng(0).random((3, 2))
+    ledger.tell(X, column, noise_std=np.array([[0.1], [0.2], [0.3]]))
+    np.testing.assert_array_equal(ledger.y, [3.0, np.nan, 1.0])
+    np.testing.assert_array_equal(ledger._history.noise_std, [0.1, 0.2, 0.3])
+    assert ledger.was_told(X, column).all()
+    for wrong in (column.T, np.hstack([column, column]), column[:, :, None]):
+        with pytest.raises(ValueError, match=r"^y must have shape \(n,\)"):
+            ledger.tell(X, wrong)
+    assert ledger.n_told == 3
+
+
 def test_ways_to_say_that_it_failed():
     ledger = Ledger(Space(MIXED))
     for failure in (

@@ -51,7 +51,7 @@ def minimize(
     x0 : point or points, optional
         Points to evaluate first; or, with `y0`, observations made earlier, which do not count. In the form of x; many
         as an array (n, d), a list of points, or a data frame with a column a parameter. None of them (`[]`) are none.
-    y0 : float or array of shape (n,), optional
+    y0 : float or array of shape (n,) or (n, 1), optional
         Their values. The first `n_init` of them count as the initial design, and beyond 4 M observations the box's
         pool offers the newest only: shuffle old data, or use `pool="full"`.
     args : tuple

@@ -124,9 +124,16 @@ def check_matrix(name: str, value: Any, *, columns: int | None = None) -> FloatA
     return array
 
 
-def check_vector(name: str, value: Any, *, size: int | None = None, finite: bool = True) -> FloatArray:
-    """Return a C-contiguous float64 copy of shape (n,), with finite entries unless told otherwise."""
+def check_vector(
+    name: str, value: Any, *, size: int | None = None, finite: bool = True, column: bool = False
+) -> FloatArray:
+    """Return a C-contiguous float64 copy of shape (n,), with finite entries unless told otherwise.
+
+    With `column` the shape (size, 1) will do, too: what others hand about as the values of so many points.
+    """
     array = check_array(name, value)
+    if column and array.shape == (size, 1):
+        array = array.reshape(-1)
     if array.ndim != 1:
         raise ValueError(f"{name} must have shape (n,), got shape {array.shape}")
     if size is not None and array.shape[0] != size:
@@ -138,7 +145,7 @@ def check_vector(name: str, value: Any, *, size: int | None = None, finite: bool
 
 def check_noise_std(value: Any, *, size: int) -> FloatArray:
     """Return known standard deviations of noise, at least 0, as a float64 copy of shape (n,)."""
-    array = check_vector("noise_std", value, size=size)
+    array = check_vector("noise_std", value, size=size, column=True)
     if (array < 0.0).any():
         raise ValueError(f"noise_std must be at least 0, got {array.min()}")
     return array

@@ -97,12 +97,12 @@ class Ledger(Statement):
             of such points, a data frame with a column a parameter; a number where d is 1 and y is a number. Where the
             parameters have names, named tuples and rows of data frames are read by theirs. A point that is pending
             answers the suggestion. With `id`, what was evaluated instead, or nothing.
-        y : float or array of shape (n,)
+        y : float or array of shape (n,) or (n, 1)
             What was observed there; NaN or the infinity that is worst where the evaluation failed.
         id : int or sequence of int, optional
             Numbers of the suggestions that are answered. The same value again changes nothing, with the same
             `noise_std` or none.
-        noise_std : float or array of shape (n,), optional
+        noise_std : float or array of shape (n,) or (n, 1), optional
             Known standard deviation of the noise of y, in units of y, beyond what the model finds in all of them.
         failed : bool or array of shape (n,)
             Whether the evaluation failed; y is not needed then.
@@ -125,8 +125,8 @@ class Ledger(Statement):
         Parameters
         ----------
         x : point or points, or none
-        y : float or array of shape (n,)
-        noise_std : float or array of shape (n,), optional
+        y : float or array of shape (n,) or (n, 1)
+        noise_std : float or array of shape (n,) or (n, 1), optional
             As for `tell`.
         once : bool
             Whether to leave out what is told already: the same value at the same point.
@@ -200,7 +200,7 @@ class Ledger(Statement):
         with self._lock:
             self._complete()
             rows = self.space.read_many("x", x)
-            return self._books.known(rows, self._sign * check_vector("y", y, size=len(rows), finite=False))
+            return self._books.known(rows, self._sign * check_vector("y", y, size=len(rows), finite=False, column=True))
 
     def _commit(self, entry: Entry) -> None:
         """Write an entry to the journal, if there is one, and carry it out: both, or neither.

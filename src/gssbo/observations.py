@@ -167,7 +167,7 @@ def _responses(name: str, y: Any, n: int, single: bool, failed: Any, sign: float
         if values.size != 1:
             raise ValueError(f"{name} must be one number for one point x, got shape {values.shape}")
         values = values.reshape(1)
-    values = check_vector(name, values, size=n, finite=False)
+    values = check_vector(name, values, size=n, finite=False, column=True)
     responses: FloatArray = np.where(flags, np.nan, sign * values)
     if (responses == np.inf).any():
         where = int(np.argmax(responses == np.inf))

@@ -93,8 +93,28 @@ class Model:
                 if codes is not None:
                     self._ids[number] = self.optimizer.announce(codes).id
 
-    def suggest(self, number: int) -> dict[str, Code]:
-        """Codes of a suggestion for the trial of this number.
+    def rivals(self, trials: Sequence[Any], seen: Trials, *, current: int) -> list[int]:
+        """Numbers of other trials, not read yet, that have the very point of the current one; none where they may.
+
+        Parameters
+        ----------
+        trials, seen, current
+            As for `read`.
+        """
+        if self.optimizer.duplicates == "allow":
+            return []
+        own = self._running(trials[current])
+        others = [number for number in (*seen.running, *seen.finished[self._n_read :]) if number != current]
+        return [number for number in others if own is not None and self._running(trials[number]) == own]
+
+    def give_way(self, number: int, rivals: Sequence[int]) -> None:
+        """Drop the suggestion of a trial, and what its rivals were thought to evaluate: `read` looks again."""
+        for each in (number, *rivals):
+            if each in self._ids:
+                self._forget(self._ids.pop(each))
+
+    def suggest(self, number: int, *, skip: int = 0) -> dict[str, Code]:
+        """Codes of a suggestion for the trial of this number, after so many others that are left to rivals.
 
         Raises
         ------
@@ -103,8 +123,10 @@ class Model:
         """
         if number in self._ids:
             self._forget(self._ids.pop(number))
-        suggestion = self.optimizer.ask(ids=True)
+        *others, suggestion = self.optimizer.ask(1 + skip, ids=True)
         self._ids[number] = suggestion.id
+        for each in others:
+            self._forget(each.id)
         codes: dict[str, Code] = suggestion.x
         return codes
 

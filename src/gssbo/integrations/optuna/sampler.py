@@ -6,6 +6,7 @@ import inspect
 import os
 import weakref
 from collections.abc import Sequence
+from contextlib import suppress
 from types import NoneType
 from typing import Any
 
@@ -26,7 +27,10 @@ optuna: Any = import_optional("optuna", extra="optuna", purpose="gssbo.integrati
 
 logger = optuna.logging.get_logger(f"optuna.{__name__}")  # below Optuna's, whose verbosity it follows
 
+ROUNDS = 10  # looks at what others suggested at the same moment
 N_STARTUP = 10  # where neither the user nor a model of ours says how many
+
+Key = tuple[str, ...]  # of a model: its parameters
 
 OURS = {  # options of the optimizer, or of other samplers, that are not the user's here
     "bounds": "the study's trials say what the parameters are",
@@ -44,8 +48,8 @@ class GSSBOSampler(Turns, optuna.samplers.BaseSampler):  # type: ignore[misc]
 
     The parameters that all complete or pruned trials had, with the same distributions, are suggested together by an
     `Optimizer`; the others, all those of the first trial among them, by `independent_sampler`. Running trials are
-    pending suggestions, those of other processes too: no two evaluate the same point, and the surroundings of one that
-    is being evaluated count as known.
+    pending suggestions, those of other processes too: while there are others, no two are suggested the same point by a
+    model, not even at the same moment, and the surroundings of one that is being evaluated count as known.
 
     Parameters
     ----------
@@ -142,7 +146,7 @@ class GSSBOSampler(Turns, optuna.samplers.BaseSampler):  # type: ignore[misc]
         self._study: tuple[Any, ...] | None = None
         self._storage: Any = None
         self._trials = Trials()
-        self._models: dict[tuple[str, ...], Model] = {}
+        self._models: dict[Key, Model] = {}
         self._warned: set[str] = set()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -182,23 +186,20 @@ class GSSBOSampler(Turns, optuna.samplers.BaseSampler):  # type: ignore[misc]
             return {}  # they are given
         with self._lock:
             trials = self._read(study)
-            models = {}
-            params: dict[str, Any] = {}
+            models: dict[Key, Model] = {}
+            params: dict[Key, dict[str, Any]] = {}
             for space in self._parts(search_space):
                 key = tuple(f"{name}: {distribution!r}" for name, distribution in space.distributions.items())
                 models[key] = self._models.get(key) or self._model(study, space)
                 try:
-                    codes = self._suggested(models[key], trials, trial.number)
+                    params[key] = self._suggested(models[key], trials, trial.number)
                 except SpaceExhausted:
                     models[key] = self._model(study, space, duplicates="allow")
-                    codes = self._suggested(models[key], trials, trial.number)
-                params.update(space.values(codes))
+                    params[key] = self._suggested(models[key], trials, trial.number)
             self._models = models
-        if params and not isinstance(study._storage, optuna.storages.InMemoryStorage):
-            # Other processes may have to wait for the parameters until the objective asks for the last of them.
-            shared = {name: search_space[name].to_internal_repr(value) for name, value in params.items()}
-            study._storage.set_trial_system_attr(trial._trial_id, SHARED, shared)
-        return params
+            if not isinstance(study._storage, optuna.storages.InMemoryStorage):
+                self._share(study, trial, search_space, params)
+        return {name: value for part in params.values() for name, value in part.items()}
 
     def sample_independent(self, study: Any, trial: Any, param_name: str, param_distribution: Any) -> Any:
         """The value of another parameter; see `optuna.samplers.BaseSampler`."""
@@ -247,9 +248,36 @@ class GSSBOSampler(Turns, optuna.samplers.BaseSampler):  # type: ignore[misc]
         options["maximize"] = study.direction == optuna.study.StudyDirection.MAXIMIZE
         return Model(space, avoided=self._avoided, options=options)
 
-    def _suggested(self, model: Model, trials: list[Any], number: int) -> dict[str, Any]:
+    def _suggested(self, model: Model, trials: list[Any], number: int, *, skip: int = 0) -> dict[str, Any]:
         model.read(trials, self._trials, current=number)
-        return model.suggest(number)
+        return model.space.values(model.suggest(number, skip=skip))
+
+    def _share(self, study: Any, trial: Any, search_space: dict[str, Any], params: dict[Key, dict[str, Any]]) -> None:
+        """Show other processes the parameters of a trial, and change those that others suggested at the same moment.
+
+        Who looks after it has shown its own meets the other's point, or the other meets its: one gives way, or both.
+        """
+        if not params:
+            return
+        for _ in range(ROUNDS):
+            values = {name: value for part in params.values() for name, value in part.items()}
+            shown = {name: search_space[name].to_internal_repr(value) for name, value in values.items()}
+            study._storage.set_trial_system_attr(trial._trial_id, SHARED, shown)
+            trials = self._read(study)
+            met = {
+                key: rivals
+                for key in params
+                if (rivals := self._models[key].rivals(trials, self._trials, current=trial.number))
+            }
+            if not met:
+                return
+            for key, rivals in met.items():
+                # Those with the same numbers would meet again: each leaves one to everyone that began before it.
+                model = self._models[key]
+                model.give_way(trial.number, rivals)
+                with suppress(SpaceExhausted):
+                    before = sum(number < trial.number for number in rivals)
+                    params[key] = self._suggested(model, trials, trial.number, skip=before)
 
     def _say_once(self, trial: Any, name: str, distribution: Any) -> None:
         with self._lock:

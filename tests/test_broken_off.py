@@ -26,7 +26,8 @@ SCARCE = {  # bounds, constraints, a point that is told, and how many are left t
 def test_an_ask_that_finds_nothing_leaves_nothing_behind(tmp_path, monkeypatch, name, method):
     """With nothing of it in the journal, a run that is closed after it would else go on as another one."""
     monkeypatch.setattr(admission, "EFFORT", 2_000)
-    monkeypatch.setattr("time.perf_counter", map(float, itertools.count()).__next__)  # a dynamic size goes by it
+    milliseconds = (0.001 * n for n in itertools.count())  # a dynamic size goes by them
+    monkeypatch.setattr("time.perf_counter", milliseconds.__next__)
     bounds, constraints, elsewhere, n_left = SCARCE[name]
     options = {"constraints": constraints, "method": method, "n_init": 3, "rng": 0}
     if method == "box":
@@ -102,4 +103,4 @@ def test_an_ask_that_a_constraint_broke_off_leaves_nothing_behind(method):
     never, _ = outcome(last=10**9)
     for last in (1, 3):
         seen, n_broken = outcome(last)
-        assert seen == never and n_broken > 1
+        assert seen == never and n_broken > 0

@@ -116,10 +116,8 @@ class History:
             leader = self._n + int(np.argmax(np.where(failed, -np.inf, y)))
             if best < 0 or self._y[leader] > self._y[best]:
                 best = leader
-        # Ctrl-C interrupts no assignments in a row: all of this is told, or none.
-        self._best = best
-        self.n_failed = n_failed
-        self._n = n
+        # Ctrl-C interrupts no assignments in a row, nor a tracer those of a line: all of this is told, or none.
+        self._best, self.n_failed, self._n = best, n_failed, n
 
     def seen(self, rows: NDArray[Any]) -> NDArray[np.bool_]:
         """Mask of the rows that were told, to the bit, failed ones included; O(1) each, amortised."""

@@ -102,7 +102,7 @@ def test_nothing_in_the_subspace(method):
 def test_a_clipped_suggestion_keeps_its_coordinates_when_predicted(method):
     """At the points told the model says about what was told there, clipped or not."""
     opt = optimizer(method)
-    for _ in range(25):
+    for _ in range(30):
         x = opt.ask()
         opt.tell(x, objective(x))
     opt.ask()

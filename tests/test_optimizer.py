@@ -264,7 +264,7 @@ def test_settings_are_keywords():
         ([0.0, 1.0], [1.0, 2.0], r"^y must be one number for one point x, got shape \(2,\)"),
         ([[0.0, 1.0], [1.0, 1.0]], [1.0], "^y must have 2 entries, got 1"),
         ([[0.0, 1.0], [1.0, 1.0]], 1.0, r"^y must have shape \(n,\), got shape \(\)"),
-        ([[0.0, 1.0], [1.0, 1.0]], [[1.0], [2.0]], r"^y must have shape \(n,\), got shape \(2, 1\)"),
+        ([[0.0, 1.0], [1.0, 1.0]], [[1.0, 2.0]], r"^y must have shape \(n,\), got shape \(1, 2\)"),
         ([[0.0, 1.0], [1.0, 1.0]], [1.0, -np.inf], r"^y must be finite, got -inf at index \(1,\)"),
     ],
 )

@@ -114,6 +114,22 @@ def test_the_best_start_wins():
         assert both.value == best.value and np.array_equal(both.theta, best.theta)
 
 
+def test_a_start_far_behind_runs_half_of_a_race():
+    X = np.linspace(0, 1, 60)[:, None]
+    z = ref.standardise(np.sin(20 * X[:, 0]))[0]
+    bounds = np.log([(1e-2, 1e2), (1e-4, 1e4), (1e-6, 1e1)])
+    good, close, far = [0.2, 1.0, 1e-3], [0.21, 1.0, 1e-3], [50.0, 1e-3, 5.0]
+
+    def search(*starts):
+        likelihood = Likelihood(KERNELS["matern52"], X, z)
+        return maximize_likelihood(likelihood, np.log(starts), bounds, no_reach(1))
+
+    best, beside_close, beside_far = search(good), search(good, close), search(good, far)
+    assert beside_far.value == best.value and np.array_equal(beside_far.theta, best.theta)
+    assert beside_close.n_evaluations - best.n_evaluations >= 8
+    assert beside_far.n_evaluations - best.n_evaluations == 4
+
+
 def test_an_earlier_maximum_waits_for_the_others():
     X = np.linspace(0, 1, 20)[:, None]
     z = ref.standardise(np.sin(20 * X[:, 0]))[0]

@@ -109,3 +109,11 @@ def test_of_very_many_points_the_oldest_and_the_newest_count(monkeypatch, consta
             np.testing.assert_array_equal(left, right)
         np.testing.assert_array_equal(pending.posterior(QUERY)[0], gp.posterior(QUERY)[0])
     assert len(gp.X_train_) == 40
+
+
+def test_one_that_is_fitted_anew_has_imagined_nothing(monkeypatch):
+    monkeypatch.setattr(fantasy, "MOST", 12)
+    monkeypatch.setattr(fantasy, "KEPT", 6)
+    gp = fantasize(GaussianProcess(lengthscale=0.5, fit_hyperparameters=False).fit(X, Y), POINTS)
+    again = fantasize(gp.fit(X, Y), QUERY[:10])
+    np.testing.assert_array_equal(again.X_train_, np.vstack([X, QUERY[:10]]))

@@ -322,7 +322,7 @@ def _valued(history: History, members: IndexArray, seen: IndexArray) -> _Valued 
 def _informed(posterior: str, surrogate: Surrogate, rows: _Rows) -> Informed:
     """What the surrogate's process makes of rows, with the observations that it is fitted to as a basis."""
     assert isinstance(surrogate, GaussianProcess)
-    z, mean, std, known = surrogate._standardized(rows.y, rows.noise_std)
+    z, mean, std, known = surrogate.standardized(rows.y, rows.noise_std)
     projection = ProjectedProcess(
         surrogate.kernel_, surrogate.noise_, surrogate.X_train_, scale=(mean, std), threads=surrogate.threads
     )
@@ -330,7 +330,7 @@ def _informed(posterior: str, surrogate: Surrogate, rows: _Rows) -> Informed:
     if posterior == "projected":
         return projection
     whole = copy.copy(surrogate)
-    whole._factorize(rows.X, z, surrogate.theta_, surrogate.fit_info_, known, scale=(mean, std))
+    whole.set_theta(rows.X, z, surrogate.theta_, known, scale=(mean, std))
     return PooledProcess(whole, projection)
 
 

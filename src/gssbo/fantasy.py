@@ -54,8 +54,8 @@ def fantasize(surrogate: Predictor, points: FloatArray) -> Predictor:
 def _exact(gp: GaussianProcess, points: FloatArray) -> GaussianProcess:
     if len(points) == 0:
         return gp
-    if gp._n_imagined + len(points) > MOST:
-        n = len(gp.X_train_) - gp._n_imagined
+    if gp.n_imagined_ + len(points) > MOST:
+        n = len(gp.X_train_) - gp.n_imagined_
         pending = np.vstack([gp.X_train_[n:], points])
         gp, points = _first_rows(gp, n), np.vstack([pending[: KEPT // 2], pending[-KEPT // 2 :]])
     return _extended(gp, points)
@@ -68,7 +68,7 @@ def _extended(gp: GaussianProcess, points: FloatArray) -> GaussianProcess:
     k = gp.kernel_(gp.X_train_, points)
     mean = np.einsum("ij,i->j", k, gp.alpha_)
     W = padded_copy(k)
-    _linalg.solve_transposed(n, p, gp._U, W)
+    _linalg.solve_transposed(n, p, gp.U_, W)
     S = gp.kernel_.padded_gram(points, noise, full=False)
     _linalg.subtract_product(p, p, n, W, W, S)
     smallest = 8 * n * np.finfo(float).eps * (gp.variance_ + noise)
@@ -79,11 +79,11 @@ def _extended(gp: GaussianProcess, points: FloatArray) -> GaussianProcess:
             gp = _extended(gp, points[i : i + 1])
         return gp
     extended = copy.copy(gp)
-    extended._n_imagined = gp._n_imagined + p
-    extended._U = padded_zeros(n + p, n + p)
-    extended._U[:n, :n] = gp._U[:, :n]
-    extended._U[:n, n : n + p] = W[:, :p]
-    extended._U[n:, n : n + p] = np.triu(S[:, :p])
+    extended.n_imagined_ = gp.n_imagined_ + p
+    extended.U_ = padded_zeros(n + p, n + p)
+    extended.U_[:n, :n] = gp.U_[:, :n]
+    extended.U_[:n, n : n + p] = W[:, :p]
+    extended.U_[n:, n : n + p] = np.triu(S[:, :p])
     extended.X_train_ = np.vstack([gp.X_train_, points])
     extended.alpha_ = np.append(gp.alpha_, np.zeros(p))
     extended.y_train_ = np.append(gp.y_train_, mean)
@@ -95,8 +95,8 @@ def _extended(gp: GaussianProcess, points: FloatArray) -> GaussianProcess:
 def _first_rows(gp: GaussianProcess, n: int) -> GaussianProcess:
     """The process of the first n of its points, where those behind them are pending, which have no weight."""
     first = copy.copy(gp)
-    first._n_imagined = 0
-    first._U = padded_copy(gp._U[:n, :n])
+    first.n_imagined_ = 0
+    first.U_ = padded_copy(gp.U_[:n, :n])
     for name in ("X_train_", "alpha_", "y_train_", "known_noise_", "noise_factors_"):
         setattr(first, name, getattr(gp, name)[:n])
     return first

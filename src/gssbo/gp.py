@@ -19,6 +19,7 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, Self
 
@@ -35,7 +36,7 @@ from gssbo.factor import backward, forward, symmetric
 from gssbo.joint import draw, predict
 from gssbo.kernels import KERNELS
 from gssbo.padded import aligned, padded_copy, padded_zeros
-from gssbo.regressor import Regressor
+from gssbo.regressor import FIXED, Regressor
 
 __all__ = ["GaussianProcess"]
 
@@ -96,7 +97,11 @@ class GaussianProcess(Regressor):
     lengthscale_ : ndarray of shape (d,)
     variance_, noise_ : float
     theta_ : ndarray of shape (d + 2,)
+    U_ : ndarray of shape (n, ld)
+        Padded, ld >= n; what stands below the diagonal is scratch.
     alpha_ : ndarray of shape (n,)
+    n_imagined_ : int
+        How many of the last of `X_train_` are pending points, see `gssbo.fantasy`.
     log_marginal_likelihood_value_ : float
         Of the standardised responses, in nats.
     fit_info_ : dict
@@ -113,8 +118,6 @@ class GaussianProcess(Regressor):
     >>> bool(abs(mean[0] - np.sin(3.0)) < 0.01)
     True
     """
-
-    _n_imagined = 0  # how many of the last of X_train_ are pending points, see gssbo.fantasy
 
     # ---- fitting
 
@@ -178,22 +181,33 @@ class GaussianProcess(Regressor):
         that are behind after some steps are dropped: for loops, where one fit follows another.
         """
         factors = np.ones(len(y)) if noise_factors is None else noise_factors
-        z, mean, std, known = self._standardized(y, noise_std)
+        z, mean, std, known = self.standardized(y, noise_std)
         hill = partial(Likelihood, KERNELS[self.kernel], X, z, known, factors, curved=True)
         theta, info = self._search(X, z, hill, optimize=optimize, rng=rng, race=race)
-        self._factorize(X, z, theta, info, known, factors, scale=(mean, std))
+        self.set_theta(X, z, theta, known, factors, scale=(mean, std), info=info)
 
-    def _factorize(
+    def set_theta(
         self,
         X: FloatArray,
         z: FloatArray,
         theta: FloatArray,
-        info: dict[str, Any],
         known: FloatArray | None = None,
         factors: FloatArray | None = None,
         *,
         scale: tuple[float, float] = (0.0, 1.0),
+        info: Mapping[str, Any] = FIXED,
     ) -> None:
+        """Condition on X (n, d) and z (n,) under a theta, without checks and without a search.
+
+        Parameters
+        ----------
+        known, factors : ndarray of shape (n,), optional
+            Known noise variances, and what the noise in theta is multiplied by; default 0 and 1.
+        scale : (float, float)
+            Mean and standard deviation of the responses that z are standardised from.
+        info : mapping
+            `fit_info_` but for the jitter.
+        """
         n = len(X)
         kernel, noise = self._adopt(theta)
         known = np.zeros(n) if known is None else known
@@ -207,7 +221,7 @@ class GaussianProcess(Regressor):
         self.X_train_, self.y_train_ = X, z
         self.noise_factors_, self.known_noise_ = factors, known
         self.kernel_, self.noise_, self.theta_ = kernel, noise, theta
-        self.alpha_, self._U = alpha, U
+        self.alpha_, self.U_, self.n_imagined_ = alpha, U, 0
         self.y_mean_, self.y_std_ = scale
         self.log_marginal_likelihood_value_ = float(value)
         self.fit_info_ = {**info, "jitter": jitter}
@@ -250,7 +264,7 @@ class GaussianProcess(Regressor):
 
         def score(first: int, last: int) -> None:
             _posterior.posterior(
-                self.kernel_.kind, self.X_train_, self.lengthscale_, self.variance_, self._U, self.alpha_,
+                self.kernel_.kind, self.X_train_, self.lengthscale_, self.variance_, self.U_, self.alpha_,
                 points[first:last], mean[first:last], variance[first:last],
             )  # fmt: skip
 
@@ -282,7 +296,7 @@ class GaussianProcess(Regressor):
 
     def solve(self, v: FloatArray) -> FloatArray:
         """K_y^-1 v for v (n,), from the factor at hand."""
-        return backward(self._U, forward(self._U, v))
+        return backward(self.U_, forward(self.U_, v))
 
     def predict_gradient(self, X: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Gradients in x of the posterior mean and of the posterior standard deviation.
@@ -297,7 +311,7 @@ class GaussianProcess(Regressor):
         X, lengthscale, at = (np.ldexp(each, units) for each in (self.X_train_, self.lengthscale_, points))
         dmean, dvariance = np.empty_like(points), np.empty_like(points)
         _posterior.posterior_gradient(
-            self.kernel_.kind, X, lengthscale, self.variance_, self._U, self.alpha_, at, dmean, dvariance
+            self.kernel_.kind, X, lengthscale, self.variance_, self.U_, self.alpha_, at, dmean, dvariance
         )
         std = self.posterior(points)[1][:, None]
         dstd = np.divide(dvariance, 2.0 * std, out=np.zeros_like(dvariance), where=std > 0.0)
@@ -316,7 +330,7 @@ class GaussianProcess(Regressor):
         """Latent covariance (m, m) in squared units of z: k(x, x') - v.v', v = solve(U.T, k(X, x))."""
         n, m = len(self.X_train_), len(points)
         V = padded_copy(self.kernel_(self.X_train_, points))
-        _linalg.solve_transposed(n, m, self._U, V)
+        _linalg.solve_transposed(n, m, self.U_, V)
         covariance = self.kernel_.padded_gram(points, 0.0)
         _linalg.subtract_product(m, m, n, V, V, covariance)
         return symmetric(covariance[:, :m])

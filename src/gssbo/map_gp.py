@@ -97,11 +97,6 @@ class MapGaussianProcess(GaussianProcess):
             theta[d + 1] = np.log(1e-4)
         return theta, climb.value
 
-    def set_theta(self, X: FloatArray, z: FloatArray, theta: FloatArray, known: FloatArray | None = None) -> None:
-        """Condition on X (n, d) and z (n,) under theta and known noise variances (n,)."""
-        info = {"status": "fixed", "message": "", "n_evaluations": 0, "n_starts": 0}
-        self._factorize(X, z, theta, info, known)
-
 
 @dataclass(frozen=True)
 class Improvement:
@@ -133,7 +128,7 @@ class Improvement:
         """The best point that a climb from `start` (d,) reaches in the box (low, high), and the improvement there."""
         gp, x = self.gp, start.copy()
         value = _polish.climb_log_ei(
-            gp.kernel_.kind, gp.X_train_, gp.lengthscale_, gp.variance_, gp._U, gp.alpha_, self.level, *box,
+            gp.kernel_.kind, gp.X_train_, gp.lengthscale_, gp.variance_, gp.U_, gp.alpha_, self.level, *box,
             max_evaluations, x,
         )  # fmt: skip
         return x, value

@@ -35,7 +35,10 @@ from gssbo._validation import (
 from gssbo.kernels import KERNELS, Kernel
 from gssbo.standardized import FARTHEST, StandardizedRegression
 
-__all__ = ["Regressor"]
+__all__ = ["FIXED", "Regressor"]
+
+FIXED: dict[str, Any] = {"status": "fixed", "message": "", "n_evaluations": 0, "n_starts": 0}
+"""`fit_info_` where theta is given, but for the jitter."""
 
 SHARE = 512  # candidates below which a thread of their own does not pay
 MOST_SPREAD = 1e300  # of a column of X: bounds of its lengthscale are multiples of it
@@ -157,7 +160,7 @@ class Regressor(StandardizedRegression):
         `race` is that of `maximize_likelihood`.
         """
         start = self._start(X)
-        info: dict[str, Any] = {"status": "fixed", "message": "", "n_evaluations": 0, "n_starts": 0}
+        info = dict(FIXED)
         if not optimize:
             return start, info
         bounds = np.log(self._bounds(X))

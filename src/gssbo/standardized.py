@@ -52,7 +52,7 @@ class StandardizedRegression(ABC):
     ) -> None:
         """`fit` without the checks, for callers in this package; `optimize` says whether to learn hyperparameters."""
 
-    def _standardized(self, y: FloatArray, noise_std: FloatArray | None) -> tuple[FloatArray, float, float, FloatArray]:
+    def standardized(self, y: FloatArray, noise_std: FloatArray | None) -> tuple[FloatArray, float, float, FloatArray]:
         """Return z, mean, standard deviation, and the known noise variances (n,) in squared units of z."""
         plain = not self.normalize_y
         z, mean, std = (np.clip(without_gaps(y), -FARTHEST, FARTHEST), 0.0, 1.0) if plain else standardize(y)
@@ -61,7 +61,7 @@ class StandardizedRegression(ABC):
 
     def forget(self) -> None:
         """Drop everything `fit` left; the constructor's arguments stay."""
-        for name in [name for name in vars(self) if name.endswith("_") or name == "_U"]:
+        for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
 
     @property

@@ -91,7 +91,7 @@ class NystromProcess(Regressor):
         """See `gssbo.surrogate.Surrogate`."""
         n = len(X)
         m = rank(n, self.n_init) if self.size is None else min(self.size, n)
-        z, mean, std, known = self._standardized(y, noise_std)
+        z, mean, std, known = self.standardized(y, noise_std)
         first, responses = X[:m].copy(), z[:m].copy()
         hill = partial(Likelihood, KERNELS[self.kernel], first, responses, known[:m].copy(), curved=True)
         theta, info = self._search(first, responses, hill, optimize=optimize, rng=rng)

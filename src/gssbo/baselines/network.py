@@ -128,7 +128,7 @@ class NetworkSurrogate(StandardizedRegression):
         noise_std: FloatArray | None = None,
     ) -> None:
         """See `gssbo.surrogate.Surrogate`; `optimize` says whether the network is trained further."""
-        z, mean, std, known = self._standardized(y, noise_std)
+        z, mean, std, known = self.standardized(y, noise_std)
         goes_on = self.warm_start and self.fitted and self.X_train_.shape[1] == X.shape[1]
         generator = self.rng if rng is None else rng
         epochs = self.epochs if optimize and bool(np.any(z)) else 0

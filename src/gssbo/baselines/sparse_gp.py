@@ -126,7 +126,7 @@ class SparseProcess(Regressor):
         noise_std: FloatArray | None = None,
     ) -> None:
         """See `gssbo.surrogate.Surrogate`; locations are learned whether or not hyperparameters are."""
-        z, mean, std, known = self._standardized(y, noise_std)
+        z, mean, std, known = self.standardized(y, noise_std)
         theta = self._start(X).copy()
         floor = float(self.noise_bounds[0])
         learn = optimize and bool(np.any(z))

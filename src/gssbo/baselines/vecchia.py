@@ -188,7 +188,7 @@ class VecchiaProcess(Regressor):
         noise_std: FloatArray | None = None,
     ) -> None:
         """See `gssbo.surrogate.Surrogate`."""
-        z, mean, std, known = self._standardized(y, noise_std)
+        z, mean, std, known = self.standardized(y, noise_std)
         hill = partial(self._conditionals, X, z, known, self.rng if rng is None else rng)
         theta, info = self._search(X, z, hill, optimize=optimize, rng=rng)
         self.X_train_, self.y_train_, self.known_noise_, self.theta_ = X, z, known, theta

@@ -108,13 +108,11 @@ def _conditioned(members: View, theta: FloatArray) -> MapGaussianProcess:
     """
     X, z, (mean, std), known = _data(members)
     gp = MapGaussianProcess()
-    gp.set_theta(X, z, theta, known)
+    gp.set_theta(X, z, theta, known, scale=(mean, std))
     weights = gp.solve(np.ones(len(z)))
     shift = float((weights * z).sum() / (weights.sum() + 1.0 / MEAN_VARIANCE))
     if np.isfinite(mean + shift * std):  # responses may be as large as floats go
-        gp.set_theta(X, z - shift, theta, known)
-        mean += shift * std
-    gp.y_mean_, gp.y_std_ = mean, std
+        gp.set_theta(X, z - shift, theta, known, scale=(mean + shift * std, std))
     return gp
 
 

@@ -37,6 +37,7 @@ LAYER = {
     "pending": 2,
     "machine": 2,
     "padded": 2,
+    "columns": 2,
     "space": 2,
     "statement": 2,
     "_mle": 3,

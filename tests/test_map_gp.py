@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from gssbo import map_gp
+from gssbo import columns, map_gp
 from gssbo._mle import Likelihood
 from gssbo.acquisition import LogExpectedImprovement
 from gssbo.map_gp import Improvement, MapGaussianProcess
@@ -71,7 +71,7 @@ def test_very_many_inputs_that_nothing_is_known_of_have_the_lengthscales_of_the_
     z = np.sin(9.0 * X[:, 8]) + X[:, 9]
     z = (z - z.mean()) / z.std()
     climbed = MapGaussianProcess().most_probable(X, z, start=None, max_evaluations=200)
-    monkeypatch.setattr(map_gp, "MANY", 12)
+    monkeypatch.setattr(columns, "MANY", 12)
     inputs = []
     monkeypatch.setattr(map_gp, "Likelihood", lambda *data: inputs.append(data[1].shape) or Likelihood(*data))
     searched = MapGaussianProcess().most_probable(X, z, start=None, max_evaluations=200)

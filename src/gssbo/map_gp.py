@@ -24,6 +24,7 @@ import numpy as np
 from gssbo._core import _acquire, _polish
 from gssbo._mle import Climb, Likelihood, Prior
 from gssbo._typing import FloatArray
+from gssbo.columns import deviations, still_columns
 from gssbo.gp import GaussianProcess
 from gssbo.kernels import KERNELS
 
@@ -32,7 +33,6 @@ __all__ = ["MUCH_NOISE", "Improvement", "MapGaussianProcess"]
 SMOOTHNESS, VAGUENESS = 5.0, 1.3
 USUAL_NOISE, NOISE_FLOOR = 1e-6, 1e-8
 MUCH_NOISE = 0.1  # of the responses' variance; a start
-MANY = 1_000  # inputs in which all points are equal, from which on their lengthscales, unknown to data, are the prior's
 
 
 class MapGaussianProcess(GaussianProcess):
@@ -70,18 +70,14 @@ class MapGaussianProcess(GaussianProcess):
         squared units of z.
         """
         d = X.shape[1]
-        spread = np.maximum(X.std(axis=0), 1e-12)
-        spread = np.maximum(spread, 1e-3 * spread.max())
-        centre = np.concatenate([np.log(SMOOTHNESS * np.sqrt(d) * spread), [0.0, np.log(USUAL_NOISE)]])
+        centre = np.concatenate([np.log(SMOOTHNESS * np.sqrt(d) * deviations(X)), [0.0, np.log(USUAL_NOISE)]])
         weight = np.concatenate([np.full(d, VAGUENESS**-2), [0.25, 0.0625]])
         bounds = np.empty((d + 2, 2))
         bounds[:d, 0], bounds[:d, 1] = centre[:d] - 5.0, centre[:d] + 6.0
         bounds[d:] = np.log([[1e-3, 1e3], [NOISE_FLOOR, 1.0]])
         first = np.append(centre[:-1], np.log(noise)) if start is None else start
         first = np.clip(first, bounds[:, 0], bounds[:, 1])
-        moved = np.append((X[:1] != X).any(axis=0), [True, True])
-        if len(moved) - moved.sum() < MANY:
-            moved[:] = True
+        moved = np.append(~still_columns(X), [True, True])  # a lengthscale that data say nothing of is the prior's
         moved[0] |= not moved[:d].any()  # the core knows no points without inputs
         inputs = np.ascontiguousarray(X[:, moved[:d]])
         # The prior keeps lengthscales from where the likelihood is flat.

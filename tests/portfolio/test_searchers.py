@@ -219,7 +219,7 @@ def test_what_is_equal_in_very_many_coordinates_is_added_at_once(monkeypatch):
     rng = np.random.default_rng(0)
     X = np.hstack([np.zeros((7, 3)), rng.random((7, 2)), np.ones((7, 4))])
     each = np.triu(_covariances(X)(0.2, 0.3))
-    monkeypatch.setattr("gssbo.portfolio.additive.MANY", 5)
+    monkeypatch.setattr("gssbo.columns.MANY", 5)
     grams = []
     gram = Kernel.padded_gram
     monkeypatch.setattr(Kernel, "padded_gram", lambda *given, **options: grams.append(1) or gram(*given, **options))

@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gssbo._typing import FloatArray
+from gssbo.columns import still_columns
 from gssbo.factor import Factor
 from gssbo.kernels import Kernel
 from gssbo.portfolio.view import View
@@ -48,7 +49,6 @@ GRID, RANDOM = 129, 32
 GRID_AGAIN, RANDOM_AGAIN = 33, 16  # for a further point of a batch, from the same model
 ELITE = 300  # observations in the elite
 REFIT = 10
-MANY = 1_000  # coordinates in which the elite are equal, from which on all of these are dealt with at once
 AT_ONCE = 24  # values of a coordinate whose bounds are solved for together
 
 
@@ -177,10 +177,10 @@ def _lowest_where_equal(values: FloatArray, column: FloatArray, now: float, d: i
 
 
 def _still(X: FloatArray) -> NDArray[np.bool_]:
-    """Coordinates (d,) but the first in which all of X (n, d) are equal; none where there are fewer than MANY."""
-    still: NDArray[np.bool_] = ~(X[:1] != X).any(axis=0)
-    still[0] = False
-    return still if still.sum() >= MANY else np.zeros_like(still)
+    """Coordinates (d,) but the first in which all of X (n, d) are equal, where these are many."""
+    still = still_columns(X)
+    still[0] = False  # a sum begins with one
+    return still
 
 
 def _covariances(X: FloatArray) -> Callable[[float, float], FloatArray]:

@@ -25,6 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gssbo._typing import FloatArray
+from gssbo.columns import deviations
 from gssbo.factor import Factor, gram, product
 from gssbo.portfolio.ball import minimize_in_ball
 from gssbo.portfolio.view import View
@@ -115,8 +116,7 @@ class Trend:
             return None
         X, y = seen.X[elite], seen.y[elite]
         centre = X[: max(size // 4, 1)].mean(axis=0)
-        width = np.maximum(X.std(axis=0), 1e-12)
-        width = np.maximum(width, 1e-3 * width.max())
+        width = deviations(X)
         U = (X - centre) / width
         G, forms = _covariances(U)
         form = None if self._fit is None else self._fit.form

@@ -35,8 +35,8 @@ from gssbo._core._kernels cimport upper_gram
 from gssbo._core._simd cimport (
     GSSBO_LANES,
     GSSBO_LINE,
+    allocate,
     gssbo_aligned,
-    gssbo_allocate,
     gssbo_factor_scratch,
     gssbo_inverse_scratch,
     gssbo_padded,
@@ -112,9 +112,7 @@ def fit(
 ):
     """Factor K_y and solve for alpha; return L, or NaN when K_y is not positive definite in doubles."""
     cdef Py_ssize_t n = X.shape[0], d = X.shape[1], ld = U.shape[1]
-    cdef double *columns = <double *> gssbo_allocate(((n + ld) * d + gssbo_factor_scratch(n)) * sizeof(double))
-    if columns == NULL:
-        raise MemoryError
+    cdef double *columns = allocate(((n + ld) * d + gssbo_factor_scratch(n)) * sizeof(double))
     cdef double *strips = columns + ld * d
     cdef double *rows = strips + gssbo_factor_scratch(n)
     cdef double value
@@ -339,9 +337,7 @@ def share_likelihood(
     cdef Py_ssize_t n = X.shape[0], d = X.shape[1], ld = gssbo_padded(n), part, slope_parts = min(threads, d)
     cdef Layout at = layout(n, d, &work[0])
     cdef gssbo_stage *stages = <gssbo_stage *> (&shared[0] + 1)
-    cdef double *weight = <double *> gssbo_allocate(weights_size(n) * sizeof(double))
-    if weight == NULL:
-        raise MemoryError
+    cdef double *weight = allocate(weights_size(n) * sizeof(double))
     with nogil:
         if gssbo_claim(stages, 1) == 0:
             begin(n, d, &X[0, 0], &factors[0], &known[0], &theta[0], at)

@@ -13,7 +13,7 @@ near-duplicates far from the origin. All lengthscales are positive.
 """
 from libc.string cimport memset
 
-from gssbo._core._simd cimport GSSBO_LANES, GSSBO_PAD, gssbo_allocate, gssbo_release, gssbo_simd, gssbo_simd_table
+from gssbo._core._simd cimport GSSBO_LANES, GSSBO_PAD, allocate, gssbo_release, gssbo_simd, gssbo_simd_table
 
 cdef const gssbo_simd_table *simd = gssbo_simd()
 
@@ -59,9 +59,7 @@ def gram(
 ):
     """K = k(X, X) + diag(diagonal)."""
     cdef Py_ssize_t n = X.shape[0], d = X.shape[1], ld = K.shape[1], i, j
-    cdef double *columns = <double *> gssbo_allocate((ld + n) * d * sizeof(double))
-    if columns == NULL:
-        raise MemoryError
+    cdef double *columns = allocate((ld + n) * d * sizeof(double))
     cdef double *rows = columns + ld * d
     with nogil:
         simd.scale(n, d, &X[0, 0], &X[0, 0], &lengthscale[0], ld, rows, columns)
@@ -83,9 +81,7 @@ def cross(
 ):
     """K = k(A, B)."""
     cdef Py_ssize_t n = A.shape[0], m = B.shape[0], d = A.shape[1], ld = K.shape[1], i
-    cdef double *columns = <double *> gssbo_allocate((ld + max(n, m)) * d * sizeof(double))
-    if columns == NULL:
-        raise MemoryError
+    cdef double *columns = allocate((ld + max(n, m)) * d * sizeof(double))
     cdef double *rows = columns + ld * d
     with nogil:
         simd.scale(m, d, &B[0, 0], &A[0, 0], &lengthscale[0], ld, rows, columns)

@@ -18,7 +18,7 @@ from gssbo._core._simd cimport (
     GSSBO_PAD,
     GSSBO_PRODUCT_SCRATCH,
     GSSBO_RESIDENT,
-    gssbo_allocate,
+    allocate,
     gssbo_factor_scratch,
     gssbo_inverse_scratch,
     gssbo_padded,
@@ -42,22 +42,12 @@ def padded(Py_ssize_t n):
     return gssbo_padded(n)
 
 
-cdef double *allocate(Py_ssize_t size) except? NULL:
-    cdef double *scratch
-    if size == 0:
-        return NULL
-    scratch = <double *> gssbo_allocate(size * sizeof(double))
-    if scratch == NULL:
-        raise MemoryError
-    return scratch
-
-
 def cholesky(
     Py_ssize_t n,
     double[:, ::1] A,           # INOUT (n, ld), upper triangle -> U
 ):
     """Factor in place; return 0, or i + 1 when pivot i is not positive."""
-    cdef double *strips = allocate(gssbo_factor_scratch(n))
+    cdef double *strips = allocate(gssbo_factor_scratch(n) * sizeof(double))
     cdef Py_ssize_t status
     with nogil:
         status = simd.cholesky(n, &A[0, 0], A.shape[1], strips)
@@ -72,7 +62,7 @@ def solve_transposed(
     double[:, ::1] B,           # INOUT (n, ldm) -> U^-T B
 ):
     """B = solve(U.T, B)."""
-    cdef double *strips = allocate(gssbo_factor_scratch(n))
+    cdef double *strips = allocate(gssbo_factor_scratch(n) * sizeof(double))
     with nogil:
         simd.pack_factor(n, &U[0, 0], U.shape[1], strips)
         simd.solve_transposed(n, m, &U[0, 0], U.shape[1], strips, &B[0, 0], B.shape[1])
@@ -101,7 +91,7 @@ def inverse(
     double[:, ::1] P,           # OUT (n, ld), (U^T U)^-1, both triangles
 ):
     """P = inv(U.T @ U)."""
-    cdef double *scratch = allocate(gssbo_inverse_scratch(n))
+    cdef double *scratch = allocate(gssbo_inverse_scratch(n) * sizeof(double))
     with nogil:
         simd.pack_factor(n, &U[0, 0], U.shape[1], scratch)
         simd.invert(n, &U[0, 0], U.shape[1], &P[0, 0], P.shape[1], scratch)
@@ -118,7 +108,7 @@ def subtract_product(
     double[:, ::1] C,           # INOUT (m, ldc)
 ):
     """C -= A[:k, :m].T @ B[:k, :n]."""
-    cdef double *pack = allocate(GSSBO_PRODUCT_SCRATCH)
+    cdef double *pack = allocate(GSSBO_PRODUCT_SCRATCH * sizeof(double))
     with nogil:
         simd.subtract_product(m, n, k, &A[0, 0], A.shape[1], &B[0, 0], B.shape[1], &C[0, 0], C.shape[1], pack)
     gssbo_release(pack)
@@ -143,7 +133,7 @@ def symmetric_product(
 ):
     """y = P[:, :n] @ x."""
     cdef Py_ssize_t padded = gssbo_padded(n), i
-    cdef double *wide = allocate(2 * padded)
+    cdef double *wide = allocate(2 * padded * sizeof(double))
     with nogil:
         for i in range(padded):
             wide[i] = x[i] if i < n else 0.0

@@ -10,7 +10,7 @@ Neighbours are found by looking at all inputs, with the m nearest so far in a he
 tens, a tree of 1,000 inputs would visit most of them anyway. Of equal distances the lower index is nearer.
 """
 
-from gssbo._core._simd cimport gssbo_allocate, gssbo_padded, gssbo_release, gssbo_simd, gssbo_simd_table
+from gssbo._core._simd cimport allocate, gssbo_padded, gssbo_release, gssbo_simd, gssbo_simd_table
 
 cdef const gssbo_simd_table *simd = gssbo_simd()
 
@@ -86,9 +86,7 @@ def before(
 ):
     """The m nearest to each term among those before it."""
     cdef Py_ssize_t n = X.shape[0], d = X.shape[1], m = sets.shape[1], ld = gssbo_padded(n), t, i, j, k, size
-    cdef double *columns = <double *> gssbo_allocate((ld * d + d + ld + m) * sizeof(double))
-    if columns == NULL:
-        raise MemoryError
+    cdef double *columns = allocate((ld * d + d + ld + m) * sizeof(double))
     cdef double *x = columns + ld * d
     cdef double *r2 = x + d
     cdef double *kept = r2 + ld

@@ -12,7 +12,7 @@ from libc.string cimport memset
 
 from gssbo._core._acquire cimport dlog_h, log_h
 from gssbo._core._climb cimport climb, climb_state
-from gssbo._core._simd cimport gssbo_allocate, gssbo_release, gssbo_simd, gssbo_simd_table
+from gssbo._core._simd cimport allocate, gssbo_release, gssbo_simd, gssbo_simd_table
 
 cdef const gssbo_simd_table *simd = gssbo_simd()
 
@@ -96,9 +96,7 @@ def climb_log_ei(
     cdef Py_ssize_t n = X.shape[0], d = X.shape[1], j, n_evaluations
     cdef Surface surface
     cdef double value, width
-    cdef double *scratch = <double *> gssbo_allocate((2 * n + 5 * d + climb_state(d, False)) * sizeof(double))
-    if scratch == NULL:
-        raise MemoryError
+    cdef double *scratch = allocate((2 * n + 5 * d + climb_state(d, False)) * sizeof(double))
     cdef double *u = scratch + 2 * n + 2 * d
     cdef double *zeros = u + d
     cdef double *ones = zeros + d

@@ -11,7 +11,7 @@ from libc.string cimport memset
 from gssbo._core._simd cimport (
     GSSBO_MATERN32,
     GSSBO_RBF,
-    gssbo_allocate,
+    allocate,
     gssbo_factor_scratch,
     gssbo_padded,
     gssbo_release,
@@ -47,10 +47,8 @@ def posterior(
     """
     cdef Py_ssize_t n = X.shape[0], d = X.shape[1], m = candidates.shape[0], ld = U.shape[1]
     cdef Py_ssize_t block, first, size, width, i, j
-    cdef double *columns = <double *> gssbo_allocate(
+    cdef double *columns = allocate(
         ((n + 2 * CHUNK) * d + (n + 2) * ROW + gssbo_factor_scratch(n)) * sizeof(double))
-    if columns == NULL:
-        raise MemoryError
     cdef double *scaled = columns + CHUNK * d
     cdef double *V = scaled + CHUNK * d
     cdef double *sums = V + n * ROW
@@ -119,11 +117,9 @@ def posterior_bound(
     """
     cdef Py_ssize_t n = X.shape[0], d = X.shape[1], m = candidates.shape[0], fours = (n + GROUP - 1) // GROUP
     cdef Py_ssize_t block, first, size, some, i, j, together
-    cdef double *columns = <double *> gssbo_allocate(
+    cdef double *columns = allocate(
         ((n + 2 * CHUNK + 1) * d + (GROUP + 2) * CHUNK) * sizeof(double)
         + (GROUP * fours * (d + 1) + CHUNK * (d + 1)) * sizeof(float))
-    if columns == NULL:
-        raise MemoryError
     cdef double *scaled = columns + CHUNK * d
     cdef double *group = scaled + CHUNK * d
     cdef double *sums = group + GROUP * CHUNK
@@ -196,9 +192,7 @@ def posterior_gradient(
 ):
     """Gradients of the posterior mean and latent variance in the candidate."""
     cdef Py_ssize_t n = X.shape[0], d = X.shape[1], c, i, j
-    cdef double *k = <double *> gssbo_allocate(2 * n * sizeof(double))
-    if k == NULL:
-        raise MemoryError
+    cdef double *k = allocate(2 * n * sizeof(double))
     cdef double *radial = k + n
     cdef double difference, r2, slope
     with nogil:

@@ -28,7 +28,7 @@ from libc.string cimport memcpy, memset
 
 from gssbo._core._simd cimport (
     GSSBO_LANES,
-    gssbo_allocate,
+    allocate,
     gssbo_padded,
     gssbo_release,
     gssbo_simd,
@@ -40,9 +40,7 @@ cdef const gssbo_simd_table *simd = gssbo_simd()
 
 
 cdef double *zeros(Py_ssize_t size) except NULL:
-    cdef double *memory = <double *> gssbo_allocate(size * sizeof(double))
-    if memory == NULL:
-        raise MemoryError
+    cdef double *memory = allocate(size * sizeof(double))
     memset(memory, 0, size * sizeof(double))
     return memory
 

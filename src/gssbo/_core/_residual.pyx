@@ -29,7 +29,7 @@ from libc.float cimport DBL_EPSILON
 from libc.math cimport INFINITY, sqrt
 from libc.string cimport memcpy, memset
 
-from gssbo._core._simd cimport gssbo_allocate, gssbo_padded, gssbo_release, gssbo_simd, gssbo_simd_table
+from gssbo._core._simd cimport allocate, gssbo_padded, gssbo_release, gssbo_simd, gssbo_simd_table
 
 cdef const gssbo_simd_table *simd = gssbo_simd()
 
@@ -307,11 +307,9 @@ def pivots(
     cdef Pool pool
     cdef Shortlist best
     cdef Block block
-    cdef double *start = <double *> gssbo_allocate(
+    cdef double *start = allocate(
         (ld * (d + size + BLOCK + 5) + room * (d + size + 4) + (size + BLOCK) * BLOCK + CHUNK + BLOCK * d + size)
         * sizeof(double) + n + room * sizeof(Py_ssize_t))
-    if start == NULL:
-        raise MemoryError
     pool.kind, pool.n, pool.ld, pool.d, pool.size = kind, n, ld, d, size
     pool.variance, pool.noise = variance / (variance + noise), noise / (variance + noise)
     pool.floor = (size + 8) * DBL_EPSILON

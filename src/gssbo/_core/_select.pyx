@@ -22,7 +22,7 @@ from libc.string cimport memset
 
 from gssbo._core._simd cimport (
     GSSBO_RESIDENT,
-    gssbo_allocate,
+    allocate,
     gssbo_packed_single,
     gssbo_padded,
     gssbo_release,
@@ -256,9 +256,7 @@ def greedy_cosine(
     cdef bint screened = not squared and screenable(n, ld, &source[0, 0], size - f)
     cdef Py_ssize_t singles = gssbo_packed_single(n) + 2 * ld if screened else 0
     cdef const Py_ssize_t *first = &forced[0] if f > 0 else NULL
-    cdef double *h = <double *> gssbo_allocate(3 * ld * sizeof(double) + singles * sizeof(float) + n)
-    if h == NULL:
-        raise MemoryError
+    cdef double *h = allocate(3 * ld * sizeof(double) + singles * sizeof(float) + n)
     cdef double *inverse = h + ld
     cdef double *work = inverse + ld
     cdef float *packed = <float *> (work + ld)
@@ -280,9 +278,7 @@ def greedy_sign(
 ):
     """Scalar rule: the same loop on C_ij = v_i v_j, hence h_i = v_i sum_j v_j."""
     cdef Py_ssize_t n = v.shape[0], size = chosen.shape[0], f = forced.shape[0], i, j, a
-    cdef double *h = <double *> gssbo_allocate(n * sizeof(double) + n)
-    if h == NULL:
-        raise MemoryError
+    cdef double *h = allocate(n * sizeof(double) + n)
     cdef char *retained = <char *> (h + n)
     cdef double total = 0.0
     with nogil:
@@ -312,9 +308,7 @@ def kmeans_plus_plus(
     squared distance 2 - 2 C_ij from the nearest retained one."""
     cdef Py_ssize_t ld = source.shape[1], size = chosen.shape[0], f = forced.shape[0], i, j, a
     cdef Py_ssize_t padded = gssbo_padded(n)
-    cdef double *distance = <double *> gssbo_allocate(4 * padded * sizeof(double) + n)
-    if distance == NULL:
-        raise MemoryError
+    cdef double *distance = allocate(4 * padded * sizeof(double) + n)
     cdef double *inverse = distance + padded
     cdef double *work = inverse + padded
     cdef double *cosines = work + padded
@@ -371,9 +365,7 @@ def farthest_kernel(
     """Max-min rule: repeatedly add the member farthest, in kernel distance, from the nearest retained one."""
     cdef Py_ssize_t n = X.shape[0], d = X.shape[1], size = chosen.shape[0], f = forced.shape[0], i, j, k, a
     cdef Py_ssize_t ld = gssbo_padded(n)
-    cdef double *columns = <double *> gssbo_allocate((ld * d + d + ld + n) * sizeof(double) + n)
-    if columns == NULL:
-        raise MemoryError
+    cdef double *columns = allocate((ld * d + d + ld + n) * sizeof(double) + n)
     cdef double *x = columns + ld * d
     cdef double *covariance = x + d
     cdef double *distance = covariance + ld

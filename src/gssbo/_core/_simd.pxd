@@ -93,3 +93,12 @@ cdef extern from "simd.h" nogil:
     Py_ssize_t gssbo_inverse_scratch(Py_ssize_t n) noexcept nogil
     Py_ssize_t gssbo_packed_single(Py_ssize_t n) noexcept nogil
     const gssbo_simd_table *gssbo_simd() noexcept nogil
+
+cdef inline double *allocate(size_t size) except? NULL:
+    """So many bytes, to be given back by `gssbo_release`, or a MemoryError; NULL for none, which takes no time."""
+    cdef double *memory = NULL
+    if size > 0:
+        memory = <double *> gssbo_allocate(size)
+        if memory == NULL:
+            raise MemoryError
+    return memory

@@ -31,7 +31,7 @@ from gssbo._core._neighbours cimport keep_nearest, scaled_columns
 from gssbo._core._simd cimport (
     GSSBO_LANES,
     GSSBO_PAD,
-    gssbo_allocate,
+    allocate,
     gssbo_factor_scratch,
     gssbo_padded,
     gssbo_release,
@@ -150,11 +150,9 @@ def posterior(
     """
     cdef Py_ssize_t n = X.shape[0], d = X.shape[1], q = candidates.shape[0], ldn = gssbo_padded(n)
     cdef Py_ssize_t most = min(m, n), ld = gssbo_padded(most), c, i, k, size, attempt
-    cdef double *columns = <double *> gssbo_allocate(
+    cdef double *columns = allocate(
         (ldn * d + ldn + d + most * d + ld * d + GSSBO_PAD + most * ld + 3 * ld + packed_size(most)
          + gssbo_factor_scratch(most)) * sizeof(double) + most * sizeof(Py_ssize_t))
-    if columns == NULL:
-        raise MemoryError
     cdef double *r2 = columns + ldn * d
     cdef double *x = r2 + ldn
     cdef double *rows = x + d

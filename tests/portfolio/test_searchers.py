@@ -4,7 +4,7 @@ import pytest
 from gssbo.factor import Factor
 from gssbo.kernels import Kernel
 from gssbo.portfolio.additive import Additive, _covariances, _Fit, _Form, _lowest, _lowest_where_equal
-from gssbo.portfolio.descent import STARTS, Descent, _least_known
+from gssbo.portfolio.descent import STARTS, Descent, _least_known, _Quadratic
 from gssbo.portfolio.region import Region
 from gssbo.portfolio.trend import Trend
 from gssbo.portfolio.view import OUTSIDE, View
@@ -210,7 +210,8 @@ def test_the_least_known_step_is_that_of_all_trials():
     unknown = 1.0 - (k(every, U) * np.linalg.solve(k(U, U) + 0.1 * np.eye(9), k(U, every)).T).sum(axis=1) / np.diag(
         k(every, every)
     )
-    u, ratio = _least_known(trials, along, U, 0.5, Factor(k(U, U), 0.1), np.ones(9))
+    model = _Quadratic(np.zeros(7), np.eye(7), 0.5, Factor(k(U, U), 0.1), np.ones(9))
+    u, ratio = _least_known(trials, along, U, model)
     np.testing.assert_array_equal(u, every[np.argmax(unknown)])
     assert np.isclose(ratio, unknown.max(), rtol=1e-9)
 

@@ -20,6 +20,8 @@ References
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from gssbo._typing import FloatArray
@@ -37,6 +39,33 @@ STARTS = 400  # best observations among which another start is looked for
 PROMISE = 20.0  # gains as large as the latest that would have to catch up with the best
 REMEMBERED = 256  # starts and ends
 BASIN = 0.02  # least distance between two starts, times the square root of d
+ASIDE = 0.7  # of the radius: how far a point goes that is to tell about the model
+
+
+class _Place(NamedTuple):
+    """Where a descent ended or began."""
+
+    x: FloatArray
+    y: float  # what it gave there
+    reach: float  # how far from it no other descent begins
+
+
+class _Step(NamedTuple):
+    """A point that was suggested."""
+
+    x: FloatArray
+    predicted: float  # gain; 0 where the point is to tell about the model
+    length: float  # |u|
+
+
+class _Quadratic(NamedTuple):
+    """q, and what is known of it: the likeliest model of the observations around the base."""
+
+    g: FloatArray
+    H: FloatArray | Outer
+    curvature: float  # s
+    factor: Factor  # of the covariance
+    weight: FloatArray  # by which that was scaled (n,)
 
 
 class Descent:
@@ -54,9 +83,8 @@ class Descent:
         self._y = -np.inf
         self._start = np.zeros(dim)
         self._radius = FIRST
-        # Where descents ended or began, what they gave there, how far they reach.
-        self._minima: list[tuple[FloatArray, float, float]] = []
-        self._issued: list[tuple[FloatArray, float, float]] = []  # point, predicted gain, |u|
+        self._places: list[_Place] = []
+        self._issued: list[_Step] = []
         self._failures = 0
         self._path: list[float] = []  # the best of this descent after each of its steps
         self._explore = False
@@ -65,14 +93,14 @@ class Descent:
 
     def observe(self, view: View, x: FloatArray, y: float, *, asked: FloatArray) -> float:
         """Move the base and the radius; see `Searcher`."""
-        issued = next((each for each in self._issued if np.array_equal(each[0], asked)), None)
+        issued = next((each for each in self._issued if np.array_equal(each.x, asked)), None)
         self._issued = self._issued[-8:] if issued is None else []
         best = float(view.y.max()) if len(view.y) else -np.inf
         if issued is not None and np.isfinite(self._y):
             _, predicted, length = issued
             gain = y - self._y
             spread = self._spread(view)
-            negligible = 0.0 < predicted <= 1e-10 * spread  # three steps a failure of such a kind
+            negligible = 0.0 < predicted <= 1e-10 * spread  # a few of these are enough
             self._failures = 0 if gain > 1e-9 * spread else self._failures + (5 if negligible else 1)
             if predicted > 0.0:
                 if gain > 0.7 * predicted and length > 0.9:
@@ -107,41 +135,34 @@ class Descent:
         distance = np.sqrt((offset * offset).sum(axis=1))
         near = np.argsort(distance, kind="stable")[: self._n_points()]
         near = near[distance[near] > 1e-7 * radius]
-        if len(near) < 2:
+        f = self._y - view.y[near]
+        scale = float(np.abs(f).max(initial=0.0))
+        if len(near) < 2 or not (np.isfinite(scale) and scale > 0.0):
             return np.clip(base + radius * rng.uniform(-1.0, 1.0, self._dim), 0.0, 1.0)
         U = offset[near] / radius
-        f = self._y - view.y[near]
-        scale = float(np.abs(f).max())
-        if not (np.isfinite(scale) and scale > 0.0):
-            return np.clip(base + radius * rng.uniform(-1.0, 1.0, self._dim), 0.0, 1.0)
         model = _fit(U, f / scale, distance[near] / radius)
         if model is None:
             return None
-        g, H, curvature, factor, weight = model
         low, high = -base / radius, (1.0 - base) / radius
-        u, decrease = minimize_in_ball(g, H, 1.0, low, high)
+        u, decrease = minimize_in_ball(model.g, model.H, 1.0, low, high)
         predicted = decrease * scale
         if self._explore or not predicted > 1e-14 * abs(self._y):
             self._explore = False
-            directions = rng.standard_normal((100, self._dim))
-            directions /= np.sqrt((directions * directions).sum(axis=1))[:, None]
-            directions = np.clip(0.7 * directions, low, high)
-            along = np.concatenate([np.minimum(0.7, high), np.maximum(-0.7, low)])
-            trial, unknown = _least_known(directions, along, U, curvature, factor, weight)
+            trial, unknown = _telling(model, U, low, high, rng)
             if unknown > 1e-4:
                 u, predicted = trial, 0.0
         x: FloatArray = np.clip(base + radius * u, 0.0, 1.0)
         if len(pending) and float(((pending - x) ** 2).sum(axis=1).min()) < (0.1 * radius) ** 2:
             return self._aside(base, rng)
-        self._issued.append((x, predicted, float(np.sqrt((u * u).sum()))))
+        self._issued.append(_Step(x, predicted, float(np.sqrt((u * u).sum()))))
         return x
 
     def _aside(self, base: FloatArray, rng: np.random.Generator) -> FloatArray:
         """A point in a random direction, where the step is being evaluated already."""
         direction = rng.standard_normal(self._dim)
-        u = 0.7 * direction / np.sqrt((direction * direction).sum())
+        u = ASIDE * direction / np.sqrt((direction * direction).sum())
         x: FloatArray = np.clip(base + self._radius * u, 0.0, 1.0)
-        self._issued.append((x, 0.0, 0.7))
+        self._issued.append(_Step(x, 0.0, ASIDE))
         return x
 
     def _n_points(self) -> int:
@@ -152,9 +173,9 @@ class Descent:
         return float(view.y.max() - np.median(view.y)) if len(view.y) else 0.0
 
     def _ended_near(self, x: FloatArray, y: float, slack: float) -> bool:
-        if not self._minima:
+        if not self._places:
             return False
-        ends, values, reaches = (np.array(each) for each in zip(*self._minima, strict=True))
+        ends, values, reaches = (np.array(each) for each in zip(*self._places, strict=True))
         near = ((x - ends) ** 2).sum(axis=1) < reaches * reaches
         return bool((near & (y <= values + slack)).any())
 
@@ -165,9 +186,8 @@ class Descent:
             self._begin(x, y, FIRST)
         elif self._failures > 10 + 2 * self._dim or self._radius <= 10.0 * LEAST or self._hopeless(y):
             reach = max(BASIN * np.sqrt(self._dim), 0.5 * float(np.sqrt(((self._x - self._start) ** 2).sum())))
-            self._minima.append((self._x, self._y, reach))
-            self._minima.append((self._start, -np.inf, BASIN * float(np.sqrt(self._dim))))
-            self._minima = self._minima[-REMEMBERED:]
+            began = _Place(self._start, -np.inf, BASIN * float(np.sqrt(self._dim)))
+            self._places = [*self._places, _Place(self._x, self._y, reach), began][-REMEMBERED:]
             if self._ended_near(x, y, slack):
                 x, y = self._other_start(view)
             self._begin(x, y, FIRST)
@@ -199,24 +219,22 @@ class Descent:
         lonely[0] = np.sqrt(self._dim)
         for i in range(1, len(best)):
             lonely[i] = np.sqrt(((X[:i] - X[i]) ** 2).sum(axis=1).min())
-        reaches = np.array([reach for _, _, reach in self._minima])
-        near = (self._from_minima(best) < (reaches * reaches)[:, None]).any(axis=0)
+        reaches = np.array([place.reach for place in self._places])
+        near = (self._from_places(best) < (reaches * reaches)[:, None]).any(axis=0)
         if near.all():
-            score = np.sqrt(self._from_minima(X).min(axis=0)) * (1.0 - np.arange(len(X)) / len(X))
+            score = np.sqrt(self._from_places(X).min(axis=0)) * (1.0 - np.arange(len(X)) / len(X))
         else:
             score = np.where(near, -1.0, lonely * (1.0 - np.arange(len(best)) / len(best)))
         start = int(np.argmax(score))
         return X[start], float(view.y[order[start]])
 
-    def _from_minima(self, X: FloatArray) -> FloatArray:
+    def _from_places(self, X: FloatArray) -> FloatArray:
         """Squared distances (m, n) of points X (n, d) from the m places where descents ended or began."""
-        return np.array([((X - place) ** 2).sum(axis=1) for place, _, _ in self._minima])
+        return np.array([((X - place.x) ** 2).sum(axis=1) for place in self._places])
 
 
-def _fit(
-    U: FloatArray, f: FloatArray, distance: FloatArray
-) -> tuple[FloatArray, FloatArray | Outer, float, Factor, FloatArray] | None:
-    """Gradient, Hessian, s, factor and scaling of the covariance, of the pair (s, tau) of largest likelihood."""
+def _fit(U: FloatArray, f: FloatArray, distance: FloatArray) -> _Quadratic | None:
+    """The model of the pair (s, tau) of largest likelihood."""
     n = len(f)
     G = gram(np.ascontiguousarray(U.T))
     error = np.minimum(distance, 1e6) ** 6 + 1e-4
@@ -244,23 +262,31 @@ def _fit(
     a, curvature, factor, weight = found
     g = (U * a[:, None]).sum(axis=0)
     if n < U.shape[1]:
-        return g, Outer(U, curvature * a), curvature, factor, weight
+        return _Quadratic(g, Outer(U, curvature * a), curvature, factor, weight)
     H = curvature * product(U * a[:, None], U)
-    return g, 0.5 * (H + H.T), curvature, factor, weight
+    return _Quadratic(g, 0.5 * (H + H.T), curvature, factor, weight)
 
 
-def _least_known(
-    trials: FloatArray, along: FloatArray, U: FloatArray, curvature: float, factor: Factor, weight: FloatArray
+def _telling(
+    model: _Quadratic, U: FloatArray, low: FloatArray, high: FloatArray, rng: np.random.Generator
 ) -> tuple[FloatArray, float]:
+    """Of steps in random directions and along the axes, within the box, the `_least_known`, and its ratio."""
+    directions = rng.standard_normal((100, len(low)))
+    directions /= np.sqrt((directions * directions).sum(axis=1))[:, None]
+    along = np.concatenate([np.minimum(ASIDE, high), np.maximum(-ASIDE, low)])
+    return _least_known(np.clip(ASIDE * directions, low, high), along, U, model)
+
+
+def _least_known(trials: FloatArray, along: FloatArray, U: FloatArray, model: _Quadratic) -> tuple[FloatArray, float]:
     """The trial of largest posterior over prior variance of q, and that ratio.
 
     Trials are (m, d), and steps along the axes up and down (2 d,), whose products with U take no sums.
     """
     m, d = trials.shape
     C = np.hstack([product(np.ascontiguousarray(U.T), np.ascontiguousarray(trials.T)), np.tile(U, 2) * along])
-    V = factor.whiten((C + 0.5 * curvature * C * C) * weight[:, None])
+    V = model.factor.whiten((C + 0.5 * model.curvature * C * C) * model.weight[:, None])
     squares = np.append((trials * trials).sum(axis=1), along * along)
-    prior = np.maximum(squares + 0.5 * curvature * squares * squares, 1e-300)
+    prior = np.maximum(squares + 0.5 * model.curvature * squares * squares, 1e-300)
     unknown = 1.0 - (V * V).sum(axis=0) / prior
     most = int(np.argmax(unknown))
     u = trials[most] if most < m else np.where(np.arange(d) == (most - m) % d, along[most - m], 0.0)

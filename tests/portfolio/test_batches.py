@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.distance import pdist
 
 from gssbo import Optimizer
-from gssbo.portfolio import Portfolio, strategy
+from gssbo.portfolio import Portfolio, apart, strategy
 from gssbo.portfolio.strategy import GLOBAL, LOCAL
 from tests.portfolios import run, sphere
 
@@ -70,13 +70,13 @@ def test_what_is_waited_for_does_not_crowd():
             assert (apart[later, :later] >= 0.25 * known[later]).all()
 
 
-@pytest.mark.parametrize(("name", "value"), [("ROOM", 1), ("FEW", 0)])
-def test_how_a_large_batch_is_counted_decides_nothing(monkeypatch, name, value):
+@pytest.mark.parametrize(("module", "name", "value"), [(strategy, "ROOM", 1), (apart, "FEW", 0)])
+def test_how_a_large_batch_is_counted_decides_nothing(monkeypatch, module, name, value):
     X = np.random.default_rng(0).random((40, 3))
     batches = []
     for patched in (False, True):
         if patched:
-            monkeypatch.setattr(strategy, name, value)
+            monkeypatch.setattr(module, name, value)
         opt = Optimizer([(0.0, 1.0)] * 3, rng=0)
         opt.tell(X, ((X - 0.3) ** 2).sum(axis=1))
         opt.announce([[0.9, 0.9, 0.9]])
@@ -88,17 +88,17 @@ def test_how_a_large_batch_is_counted_decides_nothing(monkeypatch, name, value):
 def test_only_what_is_near_in_one_column_is_looked_at_in_all(monkeypatch, dim):
     """And what is not may have any distance: the points are those that looking at everything gives."""
     looked_at = []
-    distances = strategy._distances
+    distances = apart._distances
 
     def counted(points, x):
         looked_at.append(len(points))
         assert np.array_equal(distances(points, x), np.abs(points - x).max(axis=1))
         return distances(points, x)
 
-    monkeypatch.setattr(strategy, "_distances", counted)
+    monkeypatch.setattr(apart, "_distances", counted)
     opt = Optimizer([(0.0, 1.0)] * dim, n_init=4, rng=0)
     X = np.random.default_rng(0).random((20, dim))
     opt.tell(X, X.sum(axis=1))
     opt.announce(np.hstack([np.linspace(0.0, 1.0, 2000)[:, None], np.full((2000, dim - 1), 0.5)]))
     opt.ask(3)
-    assert 0 < max(looked_at) <= 2000 * (2 * strategy.APART) + 4
+    assert 0 < max(looked_at) <= 2000 * (2 * apart.APART) + 4

@@ -26,6 +26,7 @@ from gssbo.gp import GaussianProcess
 from gssbo.history import History, evenly
 from gssbo.map_gp import MapGaussianProcess
 from gssbo.portfolio.additive import Additive
+from gssbo.portfolio.apart import apart
 from gssbo.portfolio.continuum import Continuum
 from gssbo.portfolio.credit import SPREAD, Credit
 from gssbo.portfolio.descent import Descent
@@ -47,10 +48,7 @@ DELAY = 5  # observations times d, at most LONGEST_DELAY, before the local searc
 LONGEST_DELAY = 150
 STALLED = np.array([0.5, 1.0, 3.0, 1.0, 1.0])  # weights where nothing is gained any more
 WEAK = 0.5  # weight of a searcher whose model explains little
-APART = 0.25  # how close a point may be to one that is waited for, by the distance to the nearest known
-SPARSE = 0.05  # the same, by the distance of that one to the nearest other that is known
 ROOM = 1_000  # suggestions of an ask that there is room for at first
-FEW = 16  # columns
 MOST = 2000  # observations in a view, where M is not larger than half of them
 TEAM, LARGE = 2, 6  # searchers that make the points of one call; from so many points on there are more
 TRIES = 3  # searchers asked for a suggestion before one is made at random
@@ -328,27 +326,40 @@ class Portfolio:
     def _one(self, view: View, pending: FloatArray, admit: Admit, team: NDArray[np.bool_], n: int) -> FloatArray | None:
         """One point of n. A searcher that makes it joins the team."""
         known = len(view.y) >= 2 and not view.void  # where everything failed, no place is better than another
-        if known:
-            weights = np.array([1.0 if each.explains else WEAK for each in self._searchers]) * self._shares
-            if len(view.y) < self._n_init + min(DELAY * self._dim, LONGEST_DELAY):
-                weights[[LOCAL, DESCENT]] = 0.0
-            stalled = view.stalled
-            if stalled:
-                weights *= STALLED
-            weights *= _eligible(team, n)
-            for _ in range(TRIES):
-                searcher = self._credit.choose(weights, self._rng, spread=1.0 if stalled else SPREAD)
-                team[searcher] = True
-                asked = self._searchers[searcher].suggest(view, pending, self._rng)
-                x = self._realised(asked)
-                if asked is not None and x is not None and self._free(x, view, pending, admit):
-                    told = self._space.to_unit(self._space.from_unit(x[None, :]))[0]
-                    self._issued = [*self._issued[-1000:], Issued(told, searcher, asked.copy())]
-                    return x
+        if known and (x := self._sought(view, pending, admit, team, n)) is not None:
+            return x
         # Under constraints the optimum is often on their boundary, where no point at random is: it is looked for there.
-        for _ in range(0 if self._space.thin or (known and self._space.constrained) else LAST_TRIES):
+        if self._space.thin or (known and self._space.constrained):
+            return None
+        return self._drawn(view, pending, admit, around_best=known)
+
+    def _sought(
+        self, view: View, pending: FloatArray, admit: Admit, team: NDArray[np.bool_], n: int
+    ) -> FloatArray | None:
+        """What one of a few searchers suggests, if it may be suggested."""
+        weights = np.array([1.0 if each.explains else WEAK for each in self._searchers]) * self._shares
+        if len(view.y) < self._n_init + min(DELAY * self._dim, LONGEST_DELAY):
+            weights[[LOCAL, DESCENT]] = 0.0
+        stalled = view.stalled
+        if stalled:
+            weights *= STALLED
+        weights *= _eligible(team, n)
+        for _ in range(TRIES):
+            searcher = self._credit.choose(weights, self._rng, spread=1.0 if stalled else SPREAD)
+            team[searcher] = True
+            asked = self._searchers[searcher].suggest(view, pending, self._rng)
+            x = self._realised(asked)
+            if asked is not None and x is not None and self._free(x, view, pending, admit):
+                told = self._space.to_unit(self._space.from_unit(x[None, :]))[0]
+                self._issued = [*self._issued[-1000:], Issued(told, searcher, asked.copy())]
+                return x
+        return None
+
+    def _drawn(self, view: View, pending: FloatArray, admit: Admit, *, around_best: bool) -> FloatArray | None:
+        """A point at random that may be suggested, every other one around the best if that says anything."""
+        for _ in range(LAST_TRIES):
             near = self._space.place(self._rng.random((1, self._space.n_draws)))[0]
-            if known and self._rng.random() < 0.5:
+            if around_best and self._rng.random() < 0.5:
                 scale = 10.0 ** self._rng.uniform(-4.0, -0.5)
                 best = view.X[view.best]
                 near = np.clip(best + scale * self._rng.standard_normal(self._dim), 0.0, 1.0)
@@ -362,38 +373,12 @@ class Portfolio:
         return None if x is None or not np.isfinite(x).all() else self._space.project(x[None, :])[0]
 
     def _free(self, x: FloatArray, view: View, pending: FloatArray, admit: Admit) -> bool:
-        """Whether a point is admitted, no rounding away from one that is known, and not next to one that is waited for.
-
-        That is, not a few times closer to it than to all that are known, and than the nearest of these is to another:
-        it would tell little beside it.
-        """
+        """Whether a point is admitted, and tells something beside those that are known or waited for."""
         if not admit(x[None, :])[0]:
             return False
         if self._space.discrete:
             return not (pending == x).all(axis=1).any()
-        distances = _distances(view.X, x)
-        known = float(distances.min(initial=1.0))
-        # Those that are farther away in one column decide nothing: of thousands, few are looked at in all.
-        near = pending[np.abs(pending[:, 0] - x[0]) < max(SPARSE, APART)]
-        waited_for = float(_distances(near, x).min(initial=1.0))
-        if known < 1e-12 or waited_for < max(1e-9, APART * known):
-            return False
-        if len(view.y) < 2 or waited_for >= SPARSE:
-            return True
-        others = _distances(view.X, view.X[int(distances.argmin())])
-        return waited_for >= SPARSE * float(others[others > 0.0].min(initial=1.0))
-
-
-def _distances(points: FloatArray, x: FloatArray) -> FloatArray:
-    """Distances (m,), the longest side counts, of points (m, D) to x (D,); few columns are faster one by one."""
-    distances: FloatArray
-    if len(x) > FEW:
-        distances = np.abs(points - x).max(axis=1)
-        return distances
-    distances = np.abs(points[:, 0] - x[0])
-    for k in range(1, len(x)):
-        np.maximum(distances, np.abs(points[:, k] - x[k]), out=distances)
-    return distances
+        return apart(x, view.X, pending)
 
 
 def _eligible(team: NDArray[np.bool_], n: int) -> NDArray[np.bool_]:

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import settings
 
-from gssbo import snapshots
+from gssbo import admission, snapshots
 
 settings.register_profile("unhurried", settings(), deadline=None)  # a busy machine is no failure
 settings.load_profile("unhurried")
@@ -24,3 +24,9 @@ def soon(monkeypatch):
     monkeypatch.setattr(snapshots, "LEAST", 10)
     monkeypatch.setattr(snapshots, "SHARE", 0.0)
     monkeypatch.setattr(snapshots, "LEAST_AT_END", 1)
+
+
+@pytest.fixture
+def hasty(monkeypatch):
+    """Fewer points are tried before others are looked for: none would be found in any case."""
+    monkeypatch.setattr(admission, "EFFORT", 1_000)

@@ -43,3 +43,8 @@ def told(n, d=2, seed=0, **keywords):
     optimizer = quick(**keywords)
     optimizer.tell(X, [bowl(x) for x in X])
     return optimizer
+
+
+def few_candidates(method):
+    """Options of a method with which a suggestion takes little, where all that counts is that it may be made."""
+    return {} if method == "portfolio" else {"n_candidates": 50}

@@ -25,7 +25,7 @@ from gssbo.map_gp import MUCH_NOISE, MapGaussianProcess
 from gssbo.portfolio.subset import residual_subset
 from gssbo.portfolio.view import View
 from gssbo.projected import ProjectedProcess
-from gssbo.responses import known_noise, standardize, standardize_by
+from gssbo.responses import standardize, standardize_by
 
 __all__ = ["on_basis", "on_subset"]
 
@@ -119,8 +119,7 @@ def _conditioned(members: View, theta: FloatArray) -> MapGaussianProcess:
 def _data(members: View) -> tuple[FloatArray, FloatArray, tuple[float, float], FloatArray | None]:
     """X, standardised responses, what they were standardised by, known noise variances."""
     z, mean, std = standardize(members.y)
-    known = None if members.noise_std is None else known_noise(members.noise_std, std)
-    return np.ascontiguousarray(members.X), z, (mean, std), known
+    return np.ascontiguousarray(members.X), z, (mean, std), members.known_noise(std)
 
 
 def _projected(model: MapGaussianProcess, view: View, size: int) -> ProjectedProcess:
@@ -130,9 +129,8 @@ def _projected(model: MapGaussianProcess, view: View, size: int) -> ProjectedPro
         pool = pool[residual_subset(model, view.only(pool), size, view.y[pool])]
     basis = np.ascontiguousarray(view.X[pool])
     process = ProjectedProcess(model.kernel_, model.noise_, basis, scale=(model.y_mean_, model.y_std_))
-    known = None if view.noise_std is None else known_noise(view.noise_std, model.y_std_)
     z = standardize_by(view.y, model.y_mean_, model.y_std_)
-    process.observe(np.ascontiguousarray(view.X), z, known, rest_is_noise=True)
+    process.observe(np.ascontiguousarray(view.X), z, view.known_noise(model.y_std_), rest_is_noise=True)
     return process
 
 
@@ -143,7 +141,8 @@ def _log_density(model: MapGaussianProcess | ProjectedProcess, others: View) -> 
     mean, std = model.posterior(np.ascontiguousarray(others.X))
     z = standardize_by(others.y, model.y_mean_, model.y_std_)
     variance = np.maximum(std**2 + model.noise_, np.finfo(float).tiny)
-    if others.noise_std is not None:
-        variance += known_noise(others.noise_std, model.y_std_)
+    known = others.known_noise(model.y_std_)
+    if known is not None:
+        variance += known
     with np.errstate(over="ignore"):  # minus infinity of what the model holds impossible
         return float(-0.5 * np.mean(np.log(variance) + (z - mean) ** 2 / variance) - np.log(model.y_std_))

@@ -37,7 +37,6 @@ from gssbo.portfolio.prediction import on_subset
 from gssbo.portfolio.subset import residual_subset
 from gssbo.portfolio.view import View
 from gssbo.portfolio.warp import POWERS, slopes, warp
-from gssbo.responses import known_noise
 
 __all__ = ["Region"]
 
@@ -81,6 +80,7 @@ class Region:
         self._power = 1.0
         self._age = self._n_fits = 0
         self._members: View | None = None  # what the model stands on
+        self._z = np.empty(0)  # and their warped responses
         self._newest = -1  # of the view they are from
         self.explains = True
 
@@ -264,7 +264,7 @@ def _known(members: View, power: float) -> FloatArray | None:
     if members.noise_std is None:
         return None
     with np.errstate(divide="ignore"):
-        return known_noise(members.noise_std, 1.0 / slopes(members.y, power))
+        return members.known_noise(1.0 / slopes(members.y, power))
 
 
 def _candidates(centre: FloatArray, box: tuple[FloatArray, FloatArray], n: int, rng: np.random.Generator) -> FloatArray:

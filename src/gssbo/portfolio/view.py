@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gssbo._typing import FloatArray, IndexArray
+from gssbo.responses import known_noise
 
 __all__ = ["OUTSIDE", "Searcher", "View"]
 
@@ -88,6 +89,10 @@ class View:
             return False
         before = float(self.y[:-recent].max())
         return not float(self.y.max()) - before > 1e-3 * (before - float(np.median(self.y)))
+
+    def known_noise(self, scale: FloatArray | float) -> FloatArray | None:
+        """Known noise variances (n,) of the responses over a scale (n,) or 1; None where none is known."""
+        return None if self.noise_std is None else known_noise(self.noise_std, scale)
 
     def only(self, keep: NDArray[np.bool_] | IndexArray) -> View:
         """The part that `keep` (mask or indices) points to."""

@@ -48,6 +48,15 @@ def test_forms_of_many_points():
             assert (ledger.X, ledger.y.tolist(), ledger.best_x) == (points, [2.0, 1.0], POINT)
 
 
+def test_what_was_told_is_there_as_rows_of_the_space():
+    ledger = Ledger(Space(MIXED))
+    ledger.tell([POINT, POINT], [1.0, 2.0])
+    rows = ledger.rows
+    assert list(ledger.space.show(rows)) == ledger.X == [POINT, POINT]
+    rows[:] = ledger.space.read_many("x", Optimizer(MIXED, rng=0).ask(2))
+    assert ledger.X == [POINT, POINT]
+
+
 # ---- suggestions
 
 

@@ -12,7 +12,7 @@ from gssbo._typing import FloatArray
 from gssbo._validation import check_flag
 from gssbo.books import Books
 from gssbo.pending import Suggestion
-from gssbo.space import Space
+from gssbo.space import Rows, Space
 
 __all__ = ["Failure", "Statement"]
 
@@ -110,6 +110,12 @@ class Statement(Turns):
     def X(self) -> Any:
         """Points told, in order: an array (n, d), or a list of lists or dicts; a copy."""
         return self.space.show(self._history.X)
+
+    @property
+    def rows(self) -> Rows:
+        """The same as rows of the space (n), whatever their form; a copy."""
+        rows: Rows = self._history.X.copy()
+        return rows
 
     @property
     def y(self) -> FloatArray:

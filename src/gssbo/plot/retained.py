@@ -57,7 +57,7 @@ def plot_retained(optimizer: Any, parameters: Sequence[int | str] | NDArray[Any]
     """
     if check_optimizer(optimizer).n_told == 0:
         raise ValueError("optimizer must have been told something, got one with an empty history")
-    space, rows, y = optimizer.space, optimizer._history.X, optimizer.y
+    space, rows, y = optimizer.space, optimizer.rows, optimizer.y
     given: Any = parameters.tolist() if isinstance(parameters, np.ndarray) else parameters
     pair = isinstance(given, tuple | list) and len(given) == 2
     check_kind("parameters", given, pair, "a pair of numbers or names")

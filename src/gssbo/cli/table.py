@@ -204,36 +204,30 @@ class _Cells:
         except (OSError, UnicodeDecodeError) as error:
             raise ValueError(f"the table must be a CSV or TSV file in UTF-8, got {path} ({error})") from None
         self._path = path
-        self._lines: list[int] = []  # at which rows begin
-        self._rows: list[list[str]] = []
         dialect = max(DIALECTS, key=lambda each: len(set(needed).intersection(_header(text, each))))
-        reader = csv.reader(_lines(text), strict=True, **dialect)
-        begin = 1
-        try:
-            for row in reader:
-                if any(row):
-                    self._lines.append(begin)
-                    self._rows.append(row)
-                begin = reader.line_num + 1
-        except csv.Error as error:
-            raise ValueError(f"{path}: line {begin} must be a line of a table, got {error}") from None
-        self._header = self._rows.pop(0) if self._rows else []
-        line = self._lines.pop(0) if self._lines else 1
+        (line, self._header), *rows = _rows(path, text, dialect) or [(1, [])]
+        self._check(line, needed, own)
+        self._lines = [number for number, _ in rows]  # at which rows begin
+        self._rows = [row for _, row in rows]
+        for number, row in rows:
+            if len(row) != len(self._header):
+                raise ValueError(
+                    f"{path}: line {number} must have {len(self._header)} fields, as the header has, got {len(row)}"
+                )
+        self.unread = [name for name in self._header if name not in {*needed, *own}]
+
+    def _check(self, line: int, needed: list[str], own: list[str]) -> None:
+        """Raise a ValueError if the header, in that line, lacks a column or names one twice."""
         missing = [name for name in needed if name not in self._header]
         if missing:
             raise ValueError(
-                f"{path}: line {line} must be a header that names the columns {', '.join(needed)}; missing: "
+                f"{self._path}: line {line} must be a header that names the columns {', '.join(needed)}; missing: "
                 f"{', '.join(missing)}; got {', '.join(self._header) or 'nothing'}"
             )
         twice = [name for name in {*needed, *own} if self._header.count(name) > 1]
         if twice:
-            raise ValueError(f"{path}: line {line} must name each column once, got {', '.join(sorted(twice))} again")
-        for line, row in zip(self._lines, self._rows, strict=True):
-            if len(row) != len(self._header):
-                raise ValueError(
-                    f"{path}: line {line} must have {len(self._header)} fields, as the header has, got {len(row)}"
-                )
-        self.unread = [name for name in self._header if name not in {*needed, *own}]
+            again = ", ".join(sorted(twice))
+            raise ValueError(f"{self._path}: line {line} must name each column once, got {again} again")
 
     def texts(self, name: str) -> list[str]:
         """A column; empty where there is none."""
@@ -263,6 +257,21 @@ class _Cells:
 
 def _lines(text: str) -> io.StringIO:
     return io.StringIO(text, newline="")
+
+
+def _rows(path: Path, text: str, dialect: dict[str, Any]) -> list[tuple[int, list[str]]]:
+    """Rows that are not empty, each with the line it begins at."""
+    found = []
+    reader = csv.reader(_lines(text), strict=True, **dialect)
+    begin = 1
+    try:
+        for row in reader:
+            if any(row):
+                found.append((begin, row))
+            begin = reader.line_num + 1
+    except csv.Error as error:
+        raise ValueError(f"{path}: line {begin} must be a line of a table, got {error}") from None
+    return found
 
 
 def _header(text: str, dialect: dict[str, Any]) -> list[str]:

@@ -157,11 +157,30 @@ class _GivesUp:
 def _report(
     options: argparse.Namespace, result: OptimizeResult, *, hopeless: bool, by: str = "the user, Ctrl-C"
 ) -> int:
+    """Print what a run found and what was wrong with it; return the code to exit with."""
     if result.status == _stops.INTERRUPTED:
         result.message = f"Ended by {by}; {_where_it_is(options)}."
     failures = [failure.reason.removeprefix(f"{ProgramFailed.__name__}: ") for failure in result.failures]
+    _print_best(result, failures, as_json=options.json)
+    if result.x is None or hopeless:
+        why = f"; the last one: {failures[-1]}" if failures else f". {result.message}"
+        what = "no evaluation gave a value" if result.x is None else "no evaluation of this call gave a value"
+        sys.stderr.write(paragraph(f"gssbo: error: {what}{why}") + "\n")
+        if hopeless:
+            text = (
+                f"The first {HOPELESS} evaluations all failed, which ended the run. Put the command right and try again"
+            )
+            kept = "" if options.journal is None else "; the journal keeps what failed, and a new one begins without it"
+            sys.stderr.write(paragraph(f"{text}{kept}.") + "\n")
+        return INTERRUPTED if result.status == _stops.INTERRUPTED else FAILED
+    if failures and not options.json and result.status != _stops.ERROR:  # else that is what is wrong
+        sys.stderr.write(paragraph(f"the last failure: {failures[-1]}") + "\n")
+    return 0 if result.success else INTERRUPTED
+
+
+def _print_best(result: OptimizeResult, failures: list[str], *, as_json: bool) -> None:
     n_prior = len(result.func_vals) - result.nfev
-    if options.json:
+    if as_json:
         document = {
             "best": result.x,
             "value": result.fun,
@@ -179,17 +198,3 @@ def _report(
             f"{f' and {n_prior} made before' if n_prior else ''}, {result.n_failed} of them failed\n{best}\n"
             f"{result.message}\n"
         )
-    if result.x is None or hopeless:
-        why = f"; the last one: {failures[-1]}" if failures else f". {result.message}"
-        what = "no evaluation gave a value" if result.x is None else "no evaluation of this call gave a value"
-        sys.stderr.write(paragraph(f"gssbo: error: {what}{why}") + "\n")
-        if hopeless:
-            text = (
-                f"The first {HOPELESS} evaluations all failed, which ended the run. Put the command right and try again"
-            )
-            kept = "" if options.journal is None else "; the journal keeps what failed, and a new one begins without it"
-            sys.stderr.write(paragraph(f"{text}{kept}.") + "\n")
-        return INTERRUPTED if result.status == _stops.INTERRUPTED else FAILED
-    if failures and not options.json and result.status != _stops.ERROR:  # else that is what is wrong
-        sys.stderr.write(paragraph(f"the last failure: {failures[-1]}") + "\n")
-    return 0 if result.success else INTERRUPTED

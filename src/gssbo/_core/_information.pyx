@@ -20,7 +20,6 @@ from libc.math cimport NAN, exp
 from libc.string cimport memset
 
 from gssbo._core._dense cimport mirror
-from gssbo._core._gp cimport Layout, layout, likelihood_work, rounding_of_products
 from gssbo._core._simd cimport (
     GSSBO_LINE,
     GSSBO_RESIDENT,
@@ -30,6 +29,7 @@ from gssbo._core._simd cimport (
     gssbo_simd,
     gssbo_simd_table,
 )
+from gssbo._core._slopes cimport Layout, layout, likelihood_work, rounding_of_products
 
 cdef const gssbo_simd_table *simd = gssbo_simd()
 

@@ -129,21 +129,7 @@ class GaussianProcessRegressor(base.RegressorMixin, base.BaseEstimator):  # type
         size = None if self.subset_size is None else check_integer("subset_size", self.subset_size, at_least=2)
         projects = check_choice("posterior", self.posterior, ("projected", "exact")) == "projected"
         rng = generator(self.random_state)
-        gp = GaussianProcess(
-            self.kernel,
-            lengthscale=self.lengthscale,
-            variance=self.variance,
-            noise=self.noise,
-            fit_hyperparameters=self.fit_hyperparameters,
-            normalize_y=False,
-            n_restarts=self.n_restarts,
-            lengthscale_bounds=self.lengthscale_bounds,
-            variance_bounds=self.variance_bounds,
-            noise_bounds=self.noise_bounds,
-            warm_start=True,  # the hyperparameters stand when the subset is exchanged
-            threads=self.threads,
-            rng=rng,
-        )
+        gp = self._gaussian_process(rng)
         normalize = check_flag("normalize_y", self.normalize_y)
         given = X, y
         if y is not None and np.asarray(y).dtype.kind in "OUSmM":  # scikit-learn's errors about these do not name y
@@ -172,6 +158,24 @@ class GaussianProcessRegressor(base.RegressorMixin, base.BaseEstimator):  # type
         self.noise_std_ = float(std * np.sqrt(gp.noise_))
         self.retained_ = retained
         return self
+
+    def _gaussian_process(self, rng: np.random.Generator) -> GaussianProcess:
+        """The process that the settings ask for, of responses that are standardised already."""
+        return GaussianProcess(
+            self.kernel,
+            lengthscale=self.lengthscale,
+            variance=self.variance,
+            noise=self.noise,
+            fit_hyperparameters=self.fit_hyperparameters,
+            normalize_y=False,
+            n_restarts=self.n_restarts,
+            lengthscale_bounds=self.lengthscale_bounds,
+            variance_bounds=self.variance_bounds,
+            noise_bounds=self.noise_bounds,
+            warm_start=True,  # the hyperparameters stand when the subset is exchanged
+            threads=self.threads,
+            rng=rng,
+        )
 
     def predict(
         self, X: Any, return_std: bool = False, return_cov: bool = False, *, include_noise: bool = False

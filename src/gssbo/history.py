@@ -94,12 +94,7 @@ class History:
     ) -> None:
         """Add m observations: rows X (m), unit (m, D), y (m,), known standard deviations of their noise (m,)."""
         n = self._n + len(y)
-        if n > len(self._y):
-            capacity = max(n, 2 * len(self._y), 64)
-            self._X = _grown(self._X, self._n, capacity)
-            self._unit = _grown(self._unit, self._n, capacity)
-            self._prior = _grown(self._prior, self._n, capacity)
-            self._y = _grown(self._y, self._n, capacity)
+        self._reserve(n)
         if noise_std is not None and noise_std.any() and self._noise_std is None:
             self._noise_std = np.zeros(len(self._y))
         if self._noise_std is not None:
@@ -118,6 +113,15 @@ class History:
                 best = leader
         # Ctrl-C interrupts no assignments in a row, nor a tracer those of a line: all of this is told, or none.
         self._best, self.n_failed, self._n = best, n_failed, n
+
+    def _reserve(self, n: int) -> None:
+        """Make room for n observations; y is the last to grow, as it tells how much there is."""
+        if n > len(self._y):
+            capacity = max(n, 2 * len(self._y), 64)
+            self._X = _grown(self._X, self._n, capacity)
+            self._unit = _grown(self._unit, self._n, capacity)
+            self._prior = _grown(self._prior, self._n, capacity)
+            self._y = _grown(self._y, self._n, capacity)
 
     def seen(self, rows: NDArray[Any]) -> NDArray[np.bool_]:
         """Mask of the rows that were told, to the bit, failed ones included; O(1) each, amortised."""

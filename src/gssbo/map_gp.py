@@ -70,11 +70,7 @@ class MapGaussianProcess(GaussianProcess):
         squared units of z.
         """
         d = X.shape[1]
-        centre = np.concatenate([np.log(SMOOTHNESS * np.sqrt(d) * deviations(X)), [0.0, np.log(USUAL_NOISE)]])
-        weight = np.concatenate([np.full(d, VAGUENESS**-2), [0.25, 0.0625]])
-        bounds = np.empty((d + 2, 2))
-        bounds[:d, 0], bounds[:d, 1] = centre[:d] - 5.0, centre[:d] + 6.0
-        bounds[d:] = np.log([[1e-3, 1e3], [NOISE_FLOOR, 1.0]])
+        centre, weight, bounds = _prior(X)
         first = np.append(centre[:-1], np.log(noise)) if start is None else start
         first = np.clip(first, bounds[:, 0], bounds[:, 1])
         moved = np.append(~still_columns(X), [True, True])  # a lengthscale that data say nothing of is the prior's
@@ -92,6 +88,17 @@ class MapGaussianProcess(GaussianProcess):
             theta = centre.copy()
             theta[d + 1] = np.log(1e-4)
         return theta, climb.value
+
+
+def _prior(X: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Centre and weight (d + 2,) of the prior, and bounds (d + 2, 2) of where it is looked for."""
+    d = X.shape[1]
+    centre = np.concatenate([np.log(SMOOTHNESS * np.sqrt(d) * deviations(X)), [0.0, np.log(USUAL_NOISE)]])
+    weight = np.concatenate([np.full(d, VAGUENESS**-2), [0.25, 0.0625]])
+    bounds = np.empty((d + 2, 2))
+    bounds[:d, 0], bounds[:d, 1] = centre[:d] - 5.0, centre[:d] + 6.0
+    bounds[d:] = np.log([[1e-3, 1e3], [NOISE_FLOOR, 1.0]])
+    return centre, weight, bounds
 
 
 @dataclass(frozen=True)

@@ -84,6 +84,15 @@ class BoxStrategy:
     timings : Timings
         Charged with the parts "refit" and "acquisition".
 
+    Attributes
+    ----------
+    space : Space
+    candidate_rng : numpy.random.Generator
+    n_candidates : int
+        Candidates a suggestion is chosen from.
+    n_modelled : int
+        Observations held at the last update.
+
     Examples
     --------
     >>> from gssbo.buffer import Buffer
@@ -118,7 +127,7 @@ class BoxStrategy:
         candidate_rng: np.random.Generator,
         timings: Timings,
     ) -> None:
-        self._space = space
+        self.space = space
         self._retention = retention
         if isinstance(refit, str) and refit != "frozen":
             raise ValueError(f"refit must be an integer or 'frozen', got {refit!r}")
@@ -141,9 +150,9 @@ class BoxStrategy:
         self._surrogate.threads = (
             default_threads() if threads is None else check_integer("threads", threads, at_least=1)
         )
-        self._fit_rng, self._candidate_rng = fit_rng, candidate_rng
+        self._fit_rng, self.candidate_rng = fit_rng, candidate_rng
         self._timings = timings
-        self._n_modelled = 0
+        self.n_modelled = 0
         self._since_refit = 0
         self._retained: IndexArray = np.empty(0, dtype=np.intp)
         self._informed: Informed | None = None  # by the pool, beyond the retained ones
@@ -156,12 +165,12 @@ class BoxStrategy:
 
     def place(self, draws: FloatArray) -> FloatArray:
         """The points of the space at the draws (n, p)."""
-        return self._space.place(draws)
+        return self.space.place(draws)
 
     def update(self, history: History) -> bool:
         """Select, then fit, if anything was told since the last time."""
         n = len(history)
-        if n == self._n_modelled:
+        if n == self.n_modelled:
             return False
         switched = self._retention.buffer.switched(n)
         apart = switched and self._fit_on != "retained"
@@ -180,7 +189,7 @@ class BoxStrategy:
         self._valued, self._subset, self._predicts = valued, None, None
         self._retained = members
         self._since_refit += 1
-        self._n_modelled = n
+        self.n_modelled = n
         return True
 
     def suggest(self, history: History, pending: FloatArray, n: int, admit: Admit) -> FloatArray:
@@ -189,17 +198,17 @@ class BoxStrategy:
         A finite space of no more points than there are candidates is scored whole.
         """
         if len(history) == 0:
-            points = self._space.place(self._candidate_rng.random((n, self._space.n_draws)))
+            points = self.space.place(self.candidate_rng.random((n, self.space.n_draws)))
             return points[admit(points)]
-        if self._space.thin:  # hardly any candidate would be feasible
-            return np.empty((0, self._space.dim))
+        if self.space.thin:  # hardly any candidate would be feasible
+            return np.empty((0, self.space.dim))
         with self._timings.part("acquisition"):
             gp = fantasize(self._model, pending) if len(pending) else self._model
             best = self._incumbent(history)
-            found = np.empty((0, self._space.dim))
+            found = np.empty((0, self.space.dim))
             for candidates in self.candidates(history, n):
                 left = n - len(found)
-                new = candidates[choose(self._acquisition, gp, candidates, best, self._candidate_rng, admit, left)]
+                new = candidates[choose(self._acquisition, gp, candidates, best, self.candidate_rng, admit, left)]
                 found = np.vstack([found, new])
                 if len(found) == n:
                     break
@@ -292,12 +301,12 @@ class BoxStrategy:
 
     def candidates(self, history: History, n: int) -> Iterator[FloatArray]:
         """Sets of realisable unit points (m, D) to choose n from in turn, should one not be enough."""
-        space = self._space
+        space = self.space
         if space.size <= self.n_candidates:
             yield space.to_unit(space.at(np.arange(int(space.size))))
             return
         for _ in range(n + SETS):
-            yield space.place(self._candidate_rng.random((self.n_candidates, space.n_draws)))
+            yield space.place(self.candidate_rng.random((self.n_candidates, space.n_draws)))
 
     def _incumbent(self, history: History) -> float:
         """The largest response told, in units of the standardised ones; 0 where all failed."""

@@ -151,15 +151,15 @@ class RepeatingStrategy(BoxStrategy):
             mask: NDArray[np.bool_] = admit(U) & ~(U[:, None, :] == again).all(axis=2).any(axis=1)
             return mask
 
-        fresh = np.empty((0, self._space.dim))
+        fresh = np.empty((0, self.space.dim))
         if len(again) < n:
             fresh = super().suggest(history, np.vstack([pending, again]), n - len(again), elsewhere)
-        self._open.extend(self._space.to_unit(self._space.from_unit(fresh)))
+        self._open.extend(self.space.to_unit(self.space.from_unit(fresh)))
         return np.vstack([again, fresh])
 
     def _once_more(self, history: History, admit: Admit) -> FloatArray:
         """Those of the open points (k, D) that are not pending; what is done with or was given up is open no more."""
-        needed = evaluations_needed(self._surrogate.noise_)
+        needed = evaluations_needed(self.surrogate.noise_)
         again, still = [], []
         for point in self._open:
             count = int((history.unit == point).all(axis=1).sum())
@@ -169,4 +169,4 @@ class RepeatingStrategy(BoxStrategy):
                 if not waits:
                     again.append(point)
         self._open = still
-        return np.array(again).reshape(-1, self._space.dim)
+        return np.array(again).reshape(-1, self.space.dim)

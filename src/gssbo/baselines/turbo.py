@@ -138,7 +138,7 @@ class TrustRegionSearch(BoxStrategy):
 
     def update(self, history: History) -> bool:
         """Fit, count successes and failures, and begin anew if the region has shrunk away."""
-        n, seen = len(history), self._n_modelled
+        n, seen = len(history), self.n_modelled
         if n == seen:
             return False
         if seen == 0:
@@ -150,9 +150,9 @@ class TrustRegionSearch(BoxStrategy):
             improved = bool(y[fresh:n].max() > y[first:fresh].max())
             region.count(improved=improved, size=n - fresh)
         if region.exhausted:
-            region = Region(self._space.dim)
-            size = 2 * self._space.dim
-            design = self.place(qmc.LatinHypercube(self._space.n_draws, rng=self._candidate_rng).random(size))
+            region = Region(self.space.dim)
+            size = 2 * self.space.dim
+            design = self.place(qmc.LatinHypercube(self.space.n_draws, rng=self.candidate_rng).random(size))
             first, counting = n, n + size
         super().update(history)
         # Ctrl-C interrupts no assignments in a row, of which that ends with some: the next time begins anew, or none.
@@ -170,16 +170,16 @@ class TrustRegionSearch(BoxStrategy):
 
     def candidates(self, history: History, n: int) -> Iterator[FloatArray]:
         """Sets of perturbations of the centre within the region (m, D)."""
-        here = self._retained
-        mean, _ = self._surrogate.posterior(np.ascontiguousarray(history.unit[here]))
+        here = self.retained
+        mean, _ = self.surrogate.posterior(np.ascontiguousarray(history.unit[here]))
         centre = history.unit[here[int(np.argmax(mean))]]
-        half = 0.5 * sides(self.region.length, self._surrogate.kernel_.lengthscale)
+        half = 0.5 * sides(self.region.length, self.surrogate.kernel_.lengthscale)
         low, high = np.clip(centre - half, 0.0, 1.0), np.clip(centre + half, 0.0, 1.0)
         for _ in range(n + SETS):
-            yield self._space.project(self._perturbed(centre, low, high))
+            yield self.space.project(self._perturbed(centre, low, high))
 
     def _perturbed(self, centre: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
-        d, count, rng = len(centre), self.n_candidates, self._candidate_rng
+        d, count, rng = len(centre), self.n_candidates, self.candidate_rng
         power = int(np.ceil(np.log2(count)))
         spread = low + (high - low) * qmc.Sobol(d, rng=rng).random_base2(power)[:count]
         moved = rng.random((count, d)) < min(1.0, 20.0 / d)

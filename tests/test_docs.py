@@ -37,6 +37,12 @@ def test_every_page_is_in_a_table_of_contents() -> None:
     assert names == {line for line in listed if line and not line.startswith(":")}
 
 
+def test_links_have_a_text() -> None:
+    """Sphinx fills in the title of a page; where a page is read as it is, a link without a text cannot be seen."""
+    bare = [page.name for page in PAGES if re.search(r"\[\]\(", page.read_text(encoding="utf-8"))]
+    assert bare == []
+
+
 def test_pictures_are_there() -> None:
     targets = [
         (page, target) for page in PAGES for target in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", page.read_text("utf-8"))

@@ -35,6 +35,13 @@ def test_command_follows_its_marker(marker: str, ends_with: str) -> None:
     assert found[0].endswith(ends_with)
 
 
+def test_no_two_runs_share_a_journal() -> None:
+    """Whoever tries one after the other would be told that the journal is that of another run."""
+    python = set(re.findall(r'journal="([^"]+)"', TEXT))
+    shell = set(re.findall(r"--journal (\S+)", TEXT))
+    assert python and shell and not python & shell
+
+
 def test_links_lead_somewhere() -> None:
     targets = [each for each in re.findall(r"\]\(([^)#]+)\)", TEXT) if "://" not in each]
     assert targets

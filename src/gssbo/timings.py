@@ -14,8 +14,10 @@ PARTS = ("refit", "embed", "select", "acquisition", "other")
 class Timings(Mapping[str, float]):
     """Cumulative seconds by part: refit, embed, select, acquisition, other.
 
-    `other` is what `total` holds beyond the four named parts; with it goes what a run took before it was taken up from
-    a journal, which knows no parts. The objective is never included.
+    The split is that of a single model: the fits, embeddings and choices of subsets that the searchers of
+    `method="portfolio"`, the default, make are all `acquisition`. `other` is what `total` holds beyond the four named
+    parts: books, the journal, looking for points that meet constraints; with it goes what a run took before it was
+    taken up from a journal, which knows no parts. The objective is never included.
 
     Examples
     --------

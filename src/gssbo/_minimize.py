@@ -80,8 +80,8 @@ def minimize(
         value or StopIteration ends the run; what that was raised with, if anything, is the result's `message`.
     progress : bool or callable
         Whether to show on stderr how far the run is: a live display on a terminal where rich is installed (the extra
-        "cli"), else a line every five seconds. Or a callable that takes a `gssbo.progress.Standing` after each
-        evaluation, entered as a context manager if it is one.
+        "cli"), else a line after the first evaluation, then after one at most every five seconds. Or a callable that
+        takes a `gssbo.progress.Standing` after each evaluation, entered as a context manager if it is one.
     journal : path or gssbo.journal.Journal, optional
         A file in which every evaluation is on the disk before the next begins. Where it holds a run already, that is
         taken up: `n_evals` is the total, what was being evaluated when it broke off is evaluated again, and with one

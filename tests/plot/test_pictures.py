@@ -47,6 +47,17 @@ def long(request):
     return opt
 
 
+def test_what_is_counted_has_whole_ticks():
+    """A quarter of an evaluation is none: axes that are short have a tick at every one."""
+    opt = gssbo.Optimizer([(0.0, 1.0)] * 2, n_init=4, rng=0, threads=1)
+    opt.tell(np.random.default_rng(0).random((7, 2)), np.arange(7.0))
+    opt.ask()
+    seconds = np.arange(7.0)
+    figures = [plot_convergence(opt), plot_trust(opt), plot_run(seconds, seconds, optimum=-1.0)]
+    ticks = [tick for figure in figures for axes in figure.axes for tick in axes.get_xticks()]
+    assert ticks and all(float(tick).is_integer() for tick in ticks)
+
+
 @pytest.mark.parametrize(
     "draw",
     [plot_convergence, plot_times, plot_retained, plot_slices, plot_importance, plot_trust],

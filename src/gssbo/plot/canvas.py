@@ -24,6 +24,7 @@ __all__ = [
     "ORANGE",
     "check_kind",
     "check_optimizer",
+    "counted",
     "drawable",
     "label",
     "new_figure",
@@ -73,6 +74,11 @@ def tidy(axes: Any) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(alpha=0.25, linewidth=0.6)
     axes.set_axisbelow(True)
+
+
+def counted(axes: Any) -> None:
+    """Let the ticks below be whole numbers, as evaluations are."""
+    axes.xaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)
 
 
 def thinned(n: int, keep: IndexArray | None = None, most: int = MOST_POINTS) -> IndexArray:
@@ -137,4 +143,4 @@ def scale_axis(axis: Any, parameter: Parameter) -> None:
     if isinstance(parameter, Categorical):
         axis.set_ticks(range(len(parameter.values)), list(map(drawable, parameter.values)))
     elif isinstance(parameter, Integer) and not parameter.log:
-        axis.get_major_locator().set_params(integer=True)
+        axis.get_major_locator().set_params(integer=True, min_n_ticks=1)

@@ -9,7 +9,7 @@ import numpy as np
 
 from gssbo._typing import FloatArray
 from gssbo._validation import check_flag
-from gssbo.plot.canvas import COLORS, GREY, check_kind, drawable, new_figure, regrets, thinned, tidy
+from gssbo.plot.canvas import COLORS, GREY, check_kind, counted, drawable, new_figure, regrets, thinned, tidy
 
 __all__ = ["plot_convergence"]
 
@@ -79,6 +79,7 @@ def plot_convergence(
         if low > 0.0:
             axes.set_yscale("log")
     axes.set(xlabel="evaluations, initial design included", xlim=(1, None))
+    counted(axes)
     if any(name or len(curves) > 1 for name, curves in groups.items()):
         axes.legend(fontsize="small", frameon=False)
     if any(len(curves) > 1 for curves in groups.values()):

@@ -8,7 +8,7 @@ import numpy as np
 
 from gssbo._typing import ArrayLike, FloatArray, IndexArray
 from gssbo._validation import check_flag, check_integer, check_real, check_vector
-from gssbo.plot.canvas import BLUE, GREY, ORANGE, drawable, new_figure, regrets, thinned, tidy
+from gssbo.plot.canvas import BLUE, GREY, ORANGE, counted, drawable, new_figure, regrets, thinned, tidy
 
 __all__ = ["plot_run"]
 
@@ -99,6 +99,7 @@ def plot_run(
         upper.tick_params(labelbottom=False)
     _time(figure.add_subplot(grid[:, 1]), own, theirs, began_at)
     for axes in figure.axes:
+        counted(axes)
         tidy(axes)
         axes.set_xlim(0, y.size)
     return figure

@@ -6,7 +6,7 @@ from typing import Any
 
 from gssbo.diagnostics.trust import Trust
 from gssbo.optimizer import Optimizer
-from gssbo.plot.canvas import BLUE, GREY, ORANGE, check_kind, new_figure, tidy
+from gssbo.plot.canvas import BLUE, GREY, ORANGE, check_kind, counted, new_figure, tidy
 
 __all__ = ["plot_trust"]
 
@@ -59,5 +59,6 @@ def plot_trust(found: Any) -> Any:
         ylabel="largest difference of posterior means,\nunits of the objective",
     )
     figure.legend(loc="outside upper center", fontsize="small", frameon=False)
+    counted(axes)
     tidy(axes)
     return figure

@@ -189,6 +189,7 @@ def test_noise_is_that_of_the_retained_ones():
         ({"x": {**POINT, "n": 11}, "y": 1.0}, "^x must lie within bounds, got 11 for parameter 'n'"),
         ({"x": [POINT, {**POINT, "c": "w"}], "y": [1.0, 2.0]}, "^x must be one of the values, got 'w'"),
         ({"x": POINT}, "^y must be a number, or NaN where an evaluation failed, got None"),
+        ({"x": POINT, "y": "55.2"}, r"^y must be a number, not text: float\(\.\.\.\) reads it, got '55.2'$"),
         ({"x": [POINT, POINT], "y": [1.0, None]}, "^y must be a number, or NaN"),
         ({"x": [POINT, POINT], "y": Series([1.0, None])}, r"^y must be a number, or NaN .* got None at index \(1,\)"),
         (

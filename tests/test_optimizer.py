@@ -259,7 +259,7 @@ def test_settings_are_keywords():
         ([0.0, 1.0], -np.inf, r"^y must be finite, got -inf at index \(0,\)"),
         ([0.0, 1.0], None, "^y must be a number, or NaN where an evaluation failed, got None"),
         ([0.0, 1.0], 10**400, "^y must be an array of real numbers"),
-        ([0.0, 1.0], "3", "^y must be an array of real numbers"),
+        ([0.0, 1.0], "3", "^y must be a number, not text"),
         ([0.0, 1.0], 1j, "^y must be an array of real numbers"),
         ([0.0, 1.0], [1.0, 2.0], r"^y must be one number for one point x, got shape \(2,\)"),
         ([[0.0, 1.0], [1.0, 1.0]], [1.0], "^y must have 2 entries, got 1"),

@@ -160,6 +160,8 @@ def _responses(name: str, y: Any, n: int, single: bool, failed: Any, sign: float
         return np.full(n, np.nan)
     if y is None:
         raise ValueError(f"{name} must be a number, or NaN where an evaluation failed, got None")
+    if isinstance(y, str | bytes):
+        raise ValueError(f"{name} must be a number, not text: float(...) reads it, got {brief(y)}")
     if (where := _first_none(y)) is not None:
         raise ValueError(f"{name} must be a number, or NaN where an evaluation failed, got None at index ({where},)")
     values = check_array(name, y)

@@ -177,9 +177,30 @@ def test_indices():
         np.testing.assert_array_equal(got, [2, 0])
     for empty in ((), [], np.empty(0)):
         assert v.check_indices("forced", empty, below=3).shape == (0,)
-    for value in ([3], [-1], [0, 0], [0.0], [[0, 1]], 1, "a", [True], [np.ma.masked]):
+    for value in ([3], [-1], [0, 0], [0.0], [[0, 1]], 1, "a", [True], [np.ma.masked], [[1], [1, 2]]):
         with pytest.raises(ValueError, match=r"^forced must "):
             v.check_indices("forced", value, below=3)
+
+
+@pytest.mark.parametrize(
+    ("value", "flags"),
+    [
+        (True, True),
+        (np.bool_(False), False),
+        ([True, False], [True, False]),
+        (np.array([True, False], dtype=object), [True, False]),  # what NumPy makes of a nullable column
+    ],
+)
+def test_flags(value, flags):
+    assert v.check_flags("failed", value, size=2).tolist() == flags
+
+
+@pytest.mark.parametrize(
+    "value", [1, "a", None, [1, 0], [True], [True, None], [[True], [True, False]], [[True, False]]]
+)
+def test_what_are_no_flags(value):
+    with pytest.raises(ValueError, match=r"^failed must be True or False, or one of them a point \(2\), got "):
+        v.check_flags("failed", value, size=2)
 
 
 def test_noise_std():

@@ -20,6 +20,7 @@ __all__ = [
     "check_array",
     "check_choice",
     "check_flag",
+    "check_flags",
     "check_indices",
     "check_integer",
     "check_interval",
@@ -200,6 +201,20 @@ def _within(name: str, number: Number, at_least: float | None, at_most: float | 
     return number
 
 
+def check_flags(name: str, value: Any, *, size: int) -> NDArray[np.bool_]:
+    """Return an array of one bool, of shape (), or of `size` of them; nullable ones, too, where none is missing."""
+    check_unmasked(name, value)
+    try:
+        flags = np.asarray(value)
+    except ValueError:  # lists of several lengths
+        flags = np.empty(0)
+    if flags.dtype == object and all(isinstance(flag, bool | np.bool_) for flag in flags.flat):
+        flags = flags.astype(np.bool_)
+    if flags.dtype != np.bool_ or flags.shape not in ((), (size,)):
+        raise ValueError(f"{name} must be True or False, or one of them a point ({size}), got {brief(value)}")
+    return flags
+
+
 def check_flag(name: str, value: Any) -> bool:
     """Return a bool; anything but True and False is refused."""
     if not isinstance(value, bool | np.bool_):
@@ -228,7 +243,10 @@ def check_interval(name: str, value: Any, *, above: float = -np.inf) -> tuple[fl
 def check_indices(name: str, value: Any, *, below: int) -> IndexArray:
     """Return distinct indices in [0, below) as a 1-D integer array."""
     check_unmasked(name, value)
-    array = np.asarray(value)
+    try:
+        array = np.asarray(value)
+    except ValueError:  # lists of several lengths
+        array = np.array(np.nan)
     if array.size == 0:
         return np.empty(0, dtype=np.intp)
     if array.ndim != 1 or array.dtype.kind not in "iu":

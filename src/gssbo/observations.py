@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gssbo._text import brief
 from gssbo._typing import FloatArray
-from gssbo._validation import check_array, check_integer, check_noise_std, check_unmasked, check_vector, is_array
+from gssbo._validation import check_array, check_flags, check_integer, check_noise_std, check_vector, is_array
 from gssbo.books import Books
 from gssbo.pending import Pending, Suggestion
 from gssbo.space import Rows
@@ -152,10 +152,7 @@ def _matches(books: Books, rows: Rows) -> list[int | None]:
 
 def _responses(name: str, y: Any, n: int, single: bool, failed: Any, sign: float) -> FloatArray:
     """Responses to be maximised (n,); NaN where the evaluation failed."""
-    check_unmasked("failed", failed)
-    flags = np.asarray(failed)
-    if flags.dtype != np.bool_ or flags.shape not in ((), (n,)):
-        raise ValueError(f"failed must be True or False, or one of them a point ({n}), got {brief(failed)}")
+    flags = check_flags("failed", failed, size=n)
     if y is None and flags.all():
         return np.full(n, np.nan)
     if y is None:

@@ -15,6 +15,7 @@ from gssbo._typing import FloatArray, IndexArray
 
 __all__ = [
     "as_array",
+    "as_doubles",
     "as_float",
     "as_generator",
     "check_array",
@@ -47,7 +48,7 @@ def check_array(name: str, value: Any) -> FloatArray:
         if array.dtype == object:
             found = np.array([as_float(item) for item in array.flat], dtype=np.float64).reshape(array.shape)
         elif array.dtype.kind in "fiub":
-            found = np.array(array, dtype=np.float64, order="C")
+            found = as_doubles(array)
     except (TypeError, ValueError, OverflowError, RuntimeError) as error:  # the last of a tensor with a gradient
         raise ValueError(f"{name} must be an array of real numbers, got {brief(value)}: {error}") from error
     if found is None:
@@ -55,6 +56,12 @@ def check_array(name: str, value: Any) -> FloatArray:
     if found.ndim > 1 and isinstance(value, list | tuple) and np.isnan(found).any() and _holds_masked(value):
         raise _masked(name, value)  # which NumPy makes NaN of
     return found
+
+
+def as_doubles(numbers: NDArray[Any]) -> FloatArray:
+    """Return a C-contiguous float64 copy of real numbers of any type; those beyond doubles are infinite."""
+    with np.errstate(over="ignore"):
+        return np.array(numbers, dtype=np.float64, order="C")
 
 
 def check_unmasked(name: str, value: Any) -> None:

@@ -262,6 +262,15 @@ def test_points_refused(space, value, message):
         space.read("x0", value)
 
 
+@pytest.mark.parametrize("bounds", [{"a": (0, 1), "b": (0, 1)}, [(0, 1)] * 2])
+@pytest.mark.filterwarnings("error")
+def test_numbers_beyond_doubles_are_infinite(bounds):
+    if np.finfo(np.longdouble).max == np.finfo(float).max:
+        pytest.skip("no number is beyond doubles here")
+    with pytest.raises(ValueError, match=r"^x must .*finite, got (inf|.*1e\+400)"):
+        Space(bounds).read("x", np.array([["0.5", "1e400"]], dtype=np.longdouble))
+
+
 def test_no_name_is_searched_for_in_a_point_that_has_them_all():
     """That would take the square of a thousand parameters a point."""
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gssbo._typing import FloatArray, IndexArray
-from gssbo._validation import check_flag, check_real
+from gssbo._validation import as_doubles, check_flag, check_real
 from gssbo.space.parameter import ROUNDING, Column, Discrete, Parameter, number, refuse, set_all, single
 
 __all__ = ["Real", "check_range"]
@@ -196,7 +196,7 @@ class Stepped(Discrete):
 def _real_column(values: Sequence[Any] | Column) -> FloatArray:
     """Float column of user values, or a `Misfit` at the first that is no finite real number."""
     if isinstance(values, np.ndarray) and values.dtype.kind in "fiu":
-        column = values.astype(np.float64)
+        column = as_doubles(values)
     else:
         column = np.array([number(i, value) for i, value in enumerate(values)], dtype=np.float64)
     refuse(values, ~np.isfinite(column), "be finite")

@@ -81,7 +81,10 @@ def _masked(name: str, value: Any) -> ValueError:
 
 def is_masked(value: Any) -> bool:
     """Whether it is a masked number of NumPy's, or an array with masked entries; nullable ones of pandas are not."""
-    return isinstance(value, np.ma.MaskedArray) and bool(np.ma.is_masked(value))
+    if not isinstance(value, np.ma.MaskedArray):
+        return False
+    mask = np.ma.getmask(value)
+    return bool((np.ma.flatten_mask(mask) if mask.dtype.names else mask).any())  # of records there is one a field
 
 
 def is_array(value: Any) -> bool:

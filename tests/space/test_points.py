@@ -1,6 +1,7 @@
 """Points as users write them."""
 
 import collections
+from array import array
 
 import numpy as np
 import pytest
@@ -152,7 +153,7 @@ def test_a_frame_that_computes_nothing_yet_is_refused():
         def __getitem__(self, name):
             raise TypeError("not subscriptable")
 
-    with pytest.raises(ValueError, match=r"^x must have 3 values.*got 1"):
+    with pytest.raises(ValueError, match=r"^x must have 3 values.*got <.*Lazy"):
         NAMED.read("x", Lazy())
 
 
@@ -246,9 +247,10 @@ def test_a_run_over_lists(bounds):
         (NAMED, {"n": [16], "rate": [0.5, 0.6], "act": ["gelu"]}, r"columns of one length, got \[1, 2, 1\]"),
         (NAMED, POINTS[0][:2], "must have 3 values.*got 2"),
         (NAMED, np.zeros((4, 2)), "must have 3 values.*got 2"),
-        (NAMED, [POINTS[0], POINTS[0][:2]], "must have 3 values.*got 2"),
-        (NAMED, 3, "must have 3 values.*got 1"),
-        (NAMED, "abc", "must have 3 values.*got 1"),
+        (NAMED, [POINTS[0], POINTS[0][:2]], "must have 3 values.*got 2 in point 1$"),
+        (NAMED, 3, "must have 3 values.*got 3$"),
+        (NAMED, "abc", "must have 3 values.*got 'abc'$"),
+        (NAMED, iter(POINTS), "must have 3 values.*got <list_iterator object"),
         (NAMED, [], "must have 3 values.*got 0"),
         (NAMED, collections.namedtuple("Other", "Index rate act n")(0, *ROWS[0]), r"'act'; unknown: 'Index'$"),
         (LISTED, DICTS[0], "must be a list of 3 values.*they have no names"),
@@ -260,6 +262,53 @@ def test_a_run_over_lists(bounds):
 def test_points_refused(space, value, message):
     with pytest.raises(ValueError, match=rf"^x0 .*{message}"):
         space.read("x0", value)
+
+
+class Unitful(np.ndarray):
+    """Numbers that may not be added and compared as others are, such as quantities with a unit."""
+
+    def __array_ufunc__(self, *args, **options):
+        raise TypeError
+
+
+REALS = np.array([[0.5, 0.25, 0.0], [0.25, 1.0, 0.5]])
+
+
+@pytest.mark.parametrize("bounds", [{"a": (0, 1), "b": (0, 1), "c": (0, 1)}, [(0, 1)] * 3])
+@pytest.mark.parametrize(
+    "value",
+    [
+        REALS.view(np.matrix),
+        REALS.view(Unitful),
+        np.ma.masked_array(REALS),
+        memoryview(REALS),
+        [array("d", row) for row in REALS],
+        [memoryview(row) for row in REALS],
+        REALS.astype(np.longdouble),
+        REALS.astype(np.float16),
+        REALS.astype(">f4"),
+    ],
+)
+def test_numbers_in_other_arrays(bounds, value):
+    space = Space(bounds)
+    rows, single = space.read("x", value)
+    points = REALS.tolist() if space.names is None else [dict(zip("abc", row, strict=True)) for row in REALS.tolist()]
+    assert not single
+    shown = space.show(rows)
+    assert (shown.tolist() if space.names is None else shown) == points
+
+
+@pytest.mark.parametrize("bounds", [{"a": (0, 1), "n": range(2)}, [(0, 1), range(2)], [(0, 1)] * 2])
+@pytest.mark.parametrize("field", [float, int])
+def test_what_is_masked_in_a_table_is_no_value(bounds, field):
+    table = np.array([[0, 1], [1, 0], [1, 1]], dtype=field)
+    mask = [[False, False], [True, False], [False, False]]
+    records = np.ma.masked_array(
+        np.array(list(map(tuple, table)), dtype=[("a", field), ("n", field)]), mask=list(map(tuple, mask))
+    )
+    for value in (np.ma.masked_array(table, mask), records, records[1]):
+        with pytest.raises(ValueError, match=r"^x must have no masked entries"):
+            Space(bounds).read("x", value)
 
 
 @pytest.mark.parametrize("bounds", [{"a": (0, 1), "b": (0, 1)}, [(0, 1)] * 2])

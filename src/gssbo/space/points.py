@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from gssbo._text import brief, listed
-from gssbo._validation import check_array, check_matrix, is_array
+from gssbo._validation import check_array, check_matrix, check_unmasked, is_array
 
 __all__ = ["by_name", "column_names", "read_array", "read_columns"]
 
@@ -34,6 +35,7 @@ def read_columns(
     where the parameters have names, else in its order, unless it is a dict. `is_point` says of d lists or dicts that
     they are values, not columns or points.
     """
+    check_unmasked(name, value)
     value = _unwrapped(value, names)
     if (keys := column_names(value)) is not None:
         if len(set(keys)) < len(keys):
@@ -53,23 +55,29 @@ def read_columns(
     if isinstance(value, np.ndarray) and value.ndim == 2:
         return list(value.T) if value.shape[1] == d else _wrong(name, value.shape[1], d), False
     if isinstance(value, str | bytes) or not isinstance(value, Sequence | np.ndarray):
-        return ([[value]] if d == 1 else _wrong(name, 1, d)), True
+        return ([[value]] if d == 1 else _wrong(name, brief(value), d)), True
     items = list(value) if not (isinstance(value, np.ndarray) and value.ndim == 0) else [value.item()]
     if len(items) == d and is_point(items):
         return [[item] for item in items], True
     items = [_unwrapped(item, names) for item in items]
     if items and all(isinstance(item, Mapping) for item in items):
         return [list(column) for column in zip(*(by_name(name, item, d, names) for item in items), strict=True)], False
-    lists = all((isinstance(item, tuple) or _is_column(item)) and len(item) == d for item in items)
-    if items and lists:
+    lengths = [len(item) if isinstance(item, tuple) or _is_column(item) else -1 for item in items]
+    if items and all(length == d for length in lengths):
         return [list(column) for column in zip(*items, strict=True)], False
-    return [[item] for item in items] if len(items) == d else _wrong(name, len(items), d), True
+    if len(items) == d:
+        return [[item] for item in items], True
+    if items and min(lengths) >= 0:
+        wrong = next(i for i, length in enumerate(lengths) if length != d)
+        _wrong(name, f"{lengths[wrong]} in point {wrong}", d)
+    return _wrong(name, len(items), d), True
 
 
 def _unwrapped(item: Any, names: tuple[str, ...] | None) -> Any:
     """A named tuple, a pandas Series, a record or records of NumPy as a dict, or a list where there are no names.
 
-    An array of another package as a list, and anything else as it is.
+    A subclass of NumPy's arrays, which may have other rows and sums, as an array; an array of another package as a
+    list, and anything else as it is.
     """
     if isinstance(item, tuple) and hasattr(item, "_asdict"):
         return item if names is None else item._asdict()
@@ -78,10 +86,14 @@ def _unwrapped(item: Any, names: tuple[str, ...] | None) -> Any:
             return item.tolist()
         columns = item.tolist() if item.ndim == 0 else [item[key].tolist() for key in item.dtype.names]
         return dict(zip(item.dtype.names, columns, strict=True))
+    if isinstance(item, np.ndarray):
+        return np.asarray(item)
+    if isinstance(item, memoryview | array):
+        return item.tolist()
     if hasattr(item, "iloc") and hasattr(item, "items") and not hasattr(item, "columns"):
         row = dict(item.items())
         return list(item) if names is None or not all(isinstance(key, str) for key in row) else row
-    foreign = is_array(item) and not isinstance(item, np.ndarray) and not hasattr(item, "columns")
+    foreign = is_array(item) and not hasattr(item, "columns")
     return list(item) if foreign and len(item.shape) == 1 else item
 
 
@@ -112,6 +124,6 @@ def by_name(name: str, point: Mapping[Any, Any], d: int, names: tuple[str, ...] 
     return [point[key] for key in names]
 
 
-def _wrong(name: str, found: int, d: int) -> Any:
+def _wrong(name: str, found: int | str, d: int) -> Any:
     """Raise the error of a point of another length."""
     raise ValueError(f"{name} must have {d} values, one a parameter, or be a list of such points, got {found}")

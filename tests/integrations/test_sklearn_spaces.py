@@ -121,6 +121,12 @@ def test_texts_are_categories_by_name():
         ({"C": ("1e-5", 0.1)}, "must be a range of numbers"),
         ({"C": []}, "values must not be empty"),
         ({}, "must be a dict of at least one parameter, got {}"),
+        ({1: [1, 2]}, "^param_distributions must have text as names, got 1$"),
+        (
+            {"C": np.ma.masked_array([1.0, 2.0, 3.0], mask=[False, True, False])},
+            r"^param_distributions\['C'\] must have no masked entries, got ",
+        ),
+        ({"C": [1.0, np.ma.masked]}, r"^param_distributions\['C'\] must have no masked entries, got "),
         ([{"C": [1]}], "must be a dict of .*; for each of several dicts make a search of its own"),
     ],
 )

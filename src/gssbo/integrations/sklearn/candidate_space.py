@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from gssbo._text import brief
+from gssbo._validation import check_unmasked
 from gssbo.space import Categorical, Integer, Parameter, Real, Space
 from gssbo.space.forms import PRIORS
 
@@ -49,7 +50,7 @@ class CandidateSpace:
     Raises
     ------
     ValueError
-        If it is no dict, is empty, or a parameter is none of these; the message names it.
+        If it is no dict, is empty, has a name that is no text, or a parameter is none of these; the message names it.
 
     Examples
     --------
@@ -70,6 +71,9 @@ class CandidateSpace:
         self.parameters: dict[str, Parameter] = {}
         self._values: dict[str, Callable[[Any], Any]] = {}
         for name, item in given.items():
+            if not isinstance(name, str):
+                raise ValueError(f"param_distributions must have text as names, got {brief(name)}")
+            check_unmasked(f"param_distributions[{name!r}]", item)
             try:
                 if isinstance(item, np.ndarray) or (isinstance(item, list) and not _is_range(item)) or _is_values(item):
                     # Elements of an array as they are: its tolist() would turn arrays inside into lists.

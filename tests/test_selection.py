@@ -305,6 +305,12 @@ def test_bad_arguments(argument, keywords, message):
         select_subset(GP, **{"X": POOL, "size": 5, **keywords})
 
 
+@pytest.mark.parametrize("gp", [None, GaussianProcess, "matern52"])
+def test_needs_a_model(gp):
+    with pytest.raises(ValueError, match=r"^gp must be a GaussianProcess, got "):
+        select_subset(gp, POOL, 5)
+
+
 def test_needs_a_fitted_model():
     with pytest.raises(NotFittedError, match=r"gp must be fitted"):
         select_subset(GaussianProcess(), POOL, 5)

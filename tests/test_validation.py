@@ -262,3 +262,5 @@ def test_whatever_a_type_does_that_is_asked_for_a_number_or_compared_is_refused(
     for name in good:
         with pytest.raises(ValueError, match=rf"^x must be .*, got hostile for parameter '{name}'"):
             space.read("x", good | {name: Hostile()})
+    with pytest.raises(ValueError, match=r"^timeout must be a real number, got hostile$"):
+        v.check_real("timeout", Hostile())

@@ -183,7 +183,7 @@ def check_real(
         raise ValueError(f"{name} must be a real number, got {brief(value)}")
     try:
         number = as_float(value)
-    except (TypeError, ValueError, OverflowError) as error:
+    except Exception as error:  # whatever a type of someone else's does when it is asked for a number
         raise ValueError(f"{name} must be a real number, got {brief(value)}") from error
     if not np.isfinite(number):
         raise ValueError(f"{name} must be finite, got {number}")

@@ -39,8 +39,9 @@ def method_for(options: Mapping[str, Any]) -> Any:
     name = options.get("method")
     if name is not None:
         return name
-    boxed = options.get("subset_size") == "dynamic" or any(options.get(each) is not None for each in BOX_OPTIONS)
-    return "box" if boxed else DEFAULT
+    size = options.get("subset_size")
+    dynamic = isinstance(size, str) and size == "dynamic"
+    return "box" if dynamic or any(options.get(each) is not None for each in BOX_OPTIONS) else DEFAULT
 
 
 def refuse_box_options(options: Mapping[str, Any]) -> None:

@@ -66,9 +66,10 @@ def _with_method(init: Init) -> Init:
     def with_method(self: Optimizer, *args: Any, **options: Any) -> None:
         check_keywords("Optimizer", options, accepted)
         name = method_for(options)
-        if name == "portfolio":
+        known = name if isinstance(name, str) else None
+        if known == "portfolio":
             refuse_box_options(options)
-        elif isinstance(name, str) and name in methods.METHODS:
+        elif known in methods.METHODS:
             options = methods.method_options(name, options.get("subset_size")) | options
         try:
             init(self, *args, **options | {"method": name})
@@ -232,7 +233,7 @@ class Optimizer(Resumable):
         self.n_init = (
             default_n_init(self.method, self.space.n_draws)
             if n_init is None
-            else check_integer("n_init", n_init, at_least=1)
+            else check_integer("n_init", n_init, at_least=1, at_most=MOST_AT_ONCE)
         )
         self.rule = check_choice("rule", rule, RULES)
         if not (strategy is None or callable(strategy)):

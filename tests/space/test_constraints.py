@@ -76,6 +76,7 @@ def test_numbers_among_categories_count():
     ("constraints", "message"),
     [
         (3.0, "^constraints must be a LinearConstraint or NonlinearConstraint, or a sequence of them, got 3.0"),
+        (np.array(3), r"^constraints must be a LinearConstraint or .* sequence of them, got array\(3\)$"),
         ([lambda x: x], r"^constraints\[0\] must be a LinearConstraint or NonlinearConstraint"),
         (LinearConstraint([[1, 2, 3]], ub=1), r"^constraints\[0\] must have A with 2 columns, got shape \(1, 3\)"),
         (NonlinearConstraint(3, 0, 1), r"^constraints\[0\] must have a callable fun, got 3"),

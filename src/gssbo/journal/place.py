@@ -34,6 +34,10 @@ def check_path(name: str, value: Any) -> Path:
         raise ValueError(f"{name} must be a path, got {brief(value)}") from None
     if "\0" in str(path):
         raise ValueError(f"{name} must be a path without null characters, got {value!r}")
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        raise ValueError(f"{name} must be a path that this system can write, got {value!r}") from None
     return path
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gssbo._arithmetic import in_own_arithmetic
+from gssbo._text import brief
 from gssbo._typing import ArrayLike, FloatArray, IndexArray, RngLike
 from gssbo._validation import (
     as_generator,
@@ -17,6 +18,7 @@ from gssbo.embedding import Embedding
 from gssbo.exceptions import NotFittedError
 from gssbo.features import FeatureEmbedding
 from gssbo.gp import GaussianProcess
+from gssbo.regressor import Regressor
 from gssbo.responses import standardize
 from gssbo.selection.rules import FEATURED, RESPONSIVE, RULES, Directions
 
@@ -85,7 +87,7 @@ def select_subset(
     NotFittedError
         If `gp` is not fitted.
     ValueError
-        If an argument is out of its range.
+        If an argument is out of its range, or `gp` something else.
 
     Notes
     -----
@@ -102,6 +104,8 @@ def select_subset(
     >>> len(kept), int(kept[0])
     (40, 299)
     """
+    if not isinstance(gp, Regressor):
+        raise ValueError(f"gp must be a GaussianProcess, got {brief(gp)}")
     if not gp.fitted:
         raise NotFittedError("gp must be fitted: call gp.fit(X, y) first")
     pool = gp.check_points(X)

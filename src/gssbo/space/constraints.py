@@ -17,7 +17,7 @@ References
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -77,12 +77,13 @@ class Constraints:
             constraints = (constraints,)
         if isinstance(constraints, Mapping):
             raise ValueError(f"constraints must be {NO_DICTS}, got {brief(constraints)}")
-        if not isinstance(constraints, Iterable):
+        try:
+            self.given: tuple[LinearConstraint | NonlinearConstraint, ...] = tuple(constraints)
+        except TypeError as error:  # arrays without a dimension pass for iterable
             raise ValueError(
                 "constraints must be a LinearConstraint or NonlinearConstraint, or a sequence of them, got "
-                f"{constraints!r}"
-            )
-        self.given: tuple[LinearConstraint | NonlinearConstraint, ...] = tuple(constraints)
+                f"{brief(constraints)}"
+            ) from error
         self._tests: list[_Linear | _Nonlinear] = []
         for i, each in enumerate(self.given):
             if isinstance(each, LinearConstraint):

@@ -168,7 +168,7 @@ def _chord(
     x: FloatArray, v: FloatArray, lower: FloatArray | float, upper: FloatArray | float
 ) -> tuple[FloatArray, FloatArray]:
     """Bounds (m,), (m,) on t, not above and not below 0, between which x + t v (m, k) stay from lower to upper."""
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         ends = np.stack([(lower - x) / v, (upper - x) / v])
     low = np.where(v != 0.0, ends.min(axis=0), -np.inf).max(axis=1)
     high = np.where(v != 0.0, ends.max(axis=0), np.inf).min(axis=1)

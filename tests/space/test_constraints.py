@@ -1,5 +1,7 @@
 """Input constraints, in SciPy's terms."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.optimize import Bounds, LinearConstraint, NonlinearConstraint
@@ -162,6 +164,28 @@ def test_a_category_beyond_doubles_is_a_number_for_a_linear_constraint():
     assert all(point[1] <= 0.5 for point in opt.ask(12))
     opt = Optimizer(space, n_init=3, rng=0, constraints=LinearConstraint([[1.0, 0.0]], ub=6.0))
     assert {point[0] for point in opt.ask(12)} == {-(10**400), 5}
+
+
+@pytest.mark.parametrize("size", [5e-324, 1e-300, 1e300, 1.7e308])
+@pytest.mark.parametrize("bounds", [[(0.0, 1.0)] * 3, [(-1e300, 1e300)] * 3, [Integer(0, 60)] * 3], ids=str)
+def test_coefficients_of_any_size_are_compared(bounds, size):
+    """The first parameter is not to be above the second one, whatever the third: all that the constraint says."""
+    constraint = LinearConstraint([[size, -size, 0.0]], ub=0.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        points = Optimizer(bounds, n_init=6, rng=0, constraints=constraint).ask(6)
+        assert all(point[0] <= point[1] for point in points)
+        space = Space(bounds, constraint)
+        rows, _ = space.read("x", [[bounds[0][1] if type(bounds[0]) is tuple else 60, 0, 0]])
+        assert not space.feasible(rows).any() and (space.miss(rows) > 0.0).all()
+
+
+def test_bounds_far_beyond_what_a_row_comes_to_are_none():
+    constraint = LinearConstraint([[1e-100, 1e-100], [-1.0, -1.0]], [-1e300, -1e-3], [1e300, np.inf])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        points = Optimizer([(0.0, 1.0)] * 2, n_init=6, rng=0, constraints=constraint).ask(6)
+    assert (points.sum(axis=1) <= 1.001e-3).all()
 
 
 def test_functions_are_asked_where_linear_constraints_are_met():

@@ -129,9 +129,9 @@ class Categorical(Discrete):
         return np.asarray(np.argmax(unit, axis=1), dtype=np.int64)
 
     @property
-    def numeric(self) -> bool:
-        """Whether all values are numbers."""
-        return all(map(_is_real, self.values))
+    def largest(self) -> float:
+        """The size of the value farthest from 0; NaN where not all are numbers."""
+        return max(abs(_float(value)) for value in self.values) if all(map(_is_real, self.values)) else math.nan
 
     def numbers(self, column: Column) -> FloatArray:
         """The categories that are numbers; NaN for the others."""

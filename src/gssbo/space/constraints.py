@@ -26,7 +26,7 @@ from scipy.optimize import LinearConstraint, NonlinearConstraint, linprog
 
 from gssbo._arithmetic import callers_arithmetic
 from gssbo._text import brief
-from gssbo._typing import FloatArray
+from gssbo._typing import FloatArray, IndexArray
 from gssbo._validation import check_array
 
 __all__ = ["Constraints"]
@@ -34,6 +34,7 @@ __all__ = ["Constraints"]
 EPS = np.finfo(np.float64).eps
 LEAST_RADIUS = 1e-8  # of the unit cube: the centre of less is one of rounding
 POLISH = 3  # steps to an equality, which linear programming meets to 1e-9
+SQUARABLE = 500  # powers of two: what is no larger, and no smaller, has squares that are doubles
 
 NO_DICTS = (
     "a LinearConstraint or NonlinearConstraint, not a dict: write NonlinearConstraint(fun, 0, np.inf) for one of type "
@@ -49,8 +50,8 @@ class Constraints:
     constraints : LinearConstraint, NonlinearConstraint, a sequence of them, or None
         A linear one takes one column a parameter, in their order; a category that is a number counts as that number,
         another one must have coefficient 0. The function of a nonlinear one takes a point as a suggestion has it.
-    is_number : sequence of bool, one a parameter
-        Whether its values are numbers.
+    largest : ndarray, one a parameter
+        The largest of its values, by their sizes; NaN where they are no numbers.
 
     Attributes
     ----------
@@ -64,13 +65,13 @@ class Constraints:
 
     Examples
     --------
-    >>> rule = Constraints(LinearConstraint([[1.0, 1.0]], ub=1.0), [True, True])
+    >>> rule = Constraints(LinearConstraint([[1.0, 1.0]], ub=1.0), np.ones(2))
     >>> points = np.array([[0.2, 0.3], [0.8, 0.3]])
     >>> rule.met(points, list(points))
     array([ True, False])
     """
 
-    def __init__(self, constraints: Any, is_number: list[bool]) -> None:
+    def __init__(self, constraints: Any, largest: FloatArray) -> None:
         if constraints is None:
             constraints = ()
         elif isinstance(constraints, LinearConstraint | NonlinearConstraint):
@@ -87,7 +88,7 @@ class Constraints:
         self._tests: list[_Linear | _Nonlinear] = []
         for i, each in enumerate(self.given):
             if isinstance(each, LinearConstraint):
-                self._tests.append(_Linear(f"constraints[{i}]", each, np.array(is_number)))
+                self._tests.append(_Linear(f"constraints[{i}]", each, largest))
             elif isinstance(each, NonlinearConstraint):
                 self._tests.append(_Nonlinear(f"constraints[{i}]", each))
             elif isinstance(each, Mapping):
@@ -96,7 +97,7 @@ class Constraints:
                 raise ValueError(
                     f"constraints[{i}] must be a LinearConstraint or NonlinearConstraint, got {brief(each)}"
                 )
-        self._n_parameters = len(is_number)
+        self._n_parameters = len(largest)
         self._free_first = sorted(self._tests, key=lambda test: isinstance(test, _Nonlinear))
 
     def __len__(self) -> int:
@@ -135,7 +136,8 @@ class Constraints:
         if (lower > 0.0)[norms == 0.0].any() or (upper < 0.0)[norms == 0.0].any():
             return None
         equal = (lower == upper)[norms > 0.0]
-        rows, lower, upper = (each[norms > 0.0].T / norms[norms > 0.0] for each in (rows, lower, upper))
+        with np.errstate(over="ignore"):  # what is far beyond a row is no bound
+            rows, lower, upper = (each[norms > 0.0].T / norms[norms > 0.0] for each in (rows, lower, upper))
         E, e = rows.T[equal], upper[equal]
         rows = np.vstack([-rows.T, rows.T, -np.eye(len(width)), np.eye(len(width))])
         thick = np.concatenate([~equal, ~equal, np.ones(2 * len(width), dtype=bool)])
@@ -190,7 +192,10 @@ class Constraints:
 
 
 class _Linear:
-    def __init__(self, where: str, constraint: LinearConstraint, is_number: NDArray[np.bool_]) -> None:
+    """Rows l <= A x <= u, multiplied by powers of two where what they may come to has no square in doubles."""
+
+    def __init__(self, where: str, constraint: LinearConstraint, largest: FloatArray) -> None:
+        is_number = ~np.isnan(largest)
         dense = getattr(constraint.A, "toarray", lambda: constraint.A)()
         self.A = np.atleast_2d(check_array(f"A of {where}", dense))
         if self.A.ndim != 2 or self.A.shape[1] != len(is_number):
@@ -201,21 +206,21 @@ class _Linear:
             )
         if not np.isfinite(self.A).all():
             raise ValueError(f"{where} must have finite coefficients, got {brief(self.A.tolist())}")
+        powers = _powers(self.A, np.where(is_number, largest, 0.0))
+        with np.errstate(over="ignore"):  # what no sum comes to is no bound, or one that nothing meets
+            self.A = np.ldexp(self.A, powers[:, None])
+            self.lower, self.upper = (np.ldexp(each, powers) for each in _bounds(where, constraint))
         self._is_number, self._sizes = is_number, np.abs(self.A)
-        lower, upper = _bounds(where, constraint)
-        self.lower, self.upper = np.broadcast_to(lower, len(self.A)), np.broadcast_to(upper, len(self.A))
 
     def __call__(self, numbers: FloatArray, points: list[Any]) -> NDArray[np.bool_]:
         values, slack = self._values(numbers)
-        with np.errstate(over="ignore"):  # near the largest doubles
-            inside = (values + slack >= self.lower) & (values - slack <= self.upper)
+        inside = (values + slack >= self.lower) & (values - slack <= self.upper)
         return np.asarray(inside.all(axis=1))
 
     def excess(self, numbers: FloatArray, points: list[Any]) -> FloatArray:
         """Sum (n,) of what the values are off their bounds by."""
         values, slack = self._values(numbers)
-        with np.errstate(over="ignore"):
-            return _excess(values + slack, values - slack, self.lower, self.upper)
+        return _excess(values + slack, values - slack, self.lower, self.upper)
 
     def _values(self, numbers: FloatArray) -> tuple[FloatArray, FloatArray]:
         """A x (n, k), and what d products and their sum may be off by: 0.1 + 0.2 is not above 0.3."""
@@ -280,6 +285,16 @@ def _excess(most: FloatArray, least: FloatArray, lower: FloatArray, upper: Float
         below, above = np.where(most < lower, lower - most, 0.0), np.where(least > upper, least - upper, 0.0)
     excess: FloatArray = np.where(np.isnan(most) | np.isnan(least), np.inf, below + above).sum(axis=-1)
     return excess
+
+
+def _powers(A: FloatArray, largest: FloatArray) -> IndexArray:
+    """Powers of two (k,) that bring what the rows of A (k, d) may come to between the squarable numbers, mostly 0."""
+    none = -np.iinfo(np.int32).max
+    exponents = np.frexp(A)[1] + np.frexp(largest)[1] + A.shape[1].bit_length()
+    seen = (A != 0.0) & (largest != 0.0)
+    tops = np.where(seen, exponents, none).max(axis=1, initial=none)
+    powers: IndexArray = np.where(seen.any(axis=1), np.clip(tops, -SQUARABLE, SQUARABLE) - tops, 0)
+    return powers
 
 
 def _bounds(where: str, constraint: LinearConstraint | NonlinearConstraint) -> tuple[FloatArray, FloatArray]:

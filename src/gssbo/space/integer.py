@@ -76,6 +76,11 @@ class Integer(Discrete):
         return (self.high - self.low) // self.step + 1
 
     @property
+    def largest(self) -> float:
+        """The size of the value farthest from 0."""
+        return float(max(abs(self.low), abs(self.high)))
+
+    @property
     def limits(self) -> str:
         """What the values are, for messages."""
         return f"bounds are ({self.low}, {self.high})" + (f" in steps of {self.step}" if self.step > 1 else "")

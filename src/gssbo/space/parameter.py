@@ -80,9 +80,9 @@ class Parameter(ABC):
         """What the values are, for messages."""
 
     @property
-    def numeric(self) -> bool:
-        """Whether all values are numbers."""
-        return True
+    @abstractmethod
+    def largest(self) -> float:
+        """The size of the value farthest from 0; NaN where not all are numbers."""
 
     def resolved(self) -> Parameter:
         """The parameter that does the work: itself, unless another kind stands behind it."""

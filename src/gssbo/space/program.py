@@ -112,11 +112,8 @@ def _solved(
     """Variables of each block."""
     counts = [len(block.slopes) for block in blocks]
     last = np.repeat([block.last for block in blocks], counts)
-    with np.errstate(over="ignore", invalid="ignore"):  # near the largest doubles
-        S = np.hstack([A[:, k : k + 1] * block.slopes for k, block in enumerate(blocks)])
-        rest = np.einsum("ij,j->i", A, np.array([block.base for block in blocks]))
-    if not (np.isfinite(S).all() and np.isfinite(rest).all()):
-        return None
+    S = np.hstack([A[:, k : k + 1] * block.slopes for k, block in enumerate(blocks)])
+    rest = np.einsum("ij,j->i", A, np.array([block.base for block in blocks]))
     # By powers of two, and no farther than need be: whole coefficients are a help to the solver.
     sizes = np.maximum(np.abs(S).max(axis=1), TINY)
     scale = np.exp2(np.rint(np.log2(np.clip(sizes, *SIZES)) - np.log2(sizes)))

@@ -91,6 +91,11 @@ class Real(Parameter):
         return 1 if self.low == self.high else math.inf
 
     @property
+    def largest(self) -> float:
+        """The size of the value farthest from 0."""
+        return float(max(abs(self.low), abs(self.high)))
+
+    @property
     def limits(self) -> str:
         """What the values are, for messages."""
         return f"bounds are ({self.low}, {self.high})"
@@ -166,6 +171,11 @@ class Stepped(Discrete):
     def n_values(self) -> float:
         """How many values there are."""
         return len(self._values)
+
+    @property
+    def largest(self) -> float:
+        """The size of the value farthest from 0."""
+        return float(max(abs(self.low), abs(self.high)))
 
     @property
     def limits(self) -> str:

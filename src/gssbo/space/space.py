@@ -98,7 +98,7 @@ class Space:
         if len(free) == self.n_parameters and all(isinstance(k, Real) and not k.log for k in self._kinds):
             low, high = np.array([[k.low, k.high] for k in self._kinds if isinstance(k, Real)]).T.copy()
             self._box = low, high, high - low
-        self._constraints = Constraints(constraints, [parameter.numeric for parameter in self.parameters])
+        self._constraints = Constraints(constraints, np.array([parameter.largest for parameter in self.parameters]))
 
     def __repr__(self) -> str:
         names = self.names or [f"{i}" for i in range(self.n_parameters)]

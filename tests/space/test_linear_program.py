@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import LinearConstraint
+from scipy.optimize import LinearConstraint, OptimizeResult
 
-from gssbo.space import Categorical, Integer, Real, Space
+from gssbo.space import Categorical, Integer, Real, Space, program
 
 CASES = {
     "a corner": ([(-3.0, 7.0)] * 3, [[1, 1, 1]], -np.inf, -9.0),
@@ -49,3 +49,13 @@ def test_there_may_be_none(bounds, constraint):
     space, rng = Space(bounds, constraint), np.random.default_rng(0)
     rows = space.from_unit(space.place(rng.random((3, space.n_draws))))
     assert len(space.linear_extremes(rows, rng)) == 0
+
+
+def test_a_large_program_has_fewer_nodes_and_the_clock_is_the_last_resort(monkeypatch):
+    given = []
+    monkeypatch.setattr(program, "milp", lambda *_, options, **__: given.append(options) or OptimizeResult(x=None))
+    for d in (10, 1_000):
+        space, rng = Space([range(9)] * d, LinearConstraint(np.ones((10, d)), 7, 7)), np.random.default_rng(0)
+        assert len(space.linear_extremes(space.at(np.zeros(1, dtype=int)), rng)) == 0
+    assert [options["node_limit"] for options in given] == [1_000, 50]
+    assert min(options["time_limit"] for options in given) >= 60.0

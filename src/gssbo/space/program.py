@@ -28,8 +28,9 @@ from gssbo.space.real import Real
 __all__ = ["Faces", "extreme"]
 
 MOST = 2_000  # values of categories that constraints see: each is a variable
-# Any point will do, the direction is for variety alone. The time is for the rare program that nodes do not end.
-OPTIONS = {"node_limit": 1_000, "mip_rel_gap": 0.5, "time_limit": 10.0}
+NODES, WORK = 1_000, 500_000  # of a search at the most: nodes, and nodes times entries of A
+# Any point will do, the direction is for variety alone. The time is the last resort, for what nodes do not end.
+OPTIONS = {"mip_rel_gap": 0.5, "time_limit": 60.0}
 NEAR = 1e-6  # of what a row may come to: what is so close to a bound is meant to be there
 POLISH = 3  # steps to the bounds, which the program meets to 1e-7
 SIZES = 1e-3, 1e6  # of coefficients, that the solver is given as they are
@@ -125,7 +126,7 @@ def _solved(
         integrality=np.repeat([block.whole for block in blocks], counts),
         bounds=(0.0, last),
         constraints=rules,
-        options=dict(OPTIONS),  # SciPy takes out what it has read
+        options={"node_limit": max(min(NODES, WORK // S.size), 1)} | OPTIONS,
     )
     return None if best.x is None else np.split(best.x, np.cumsum(counts)[:-1])
 

@@ -176,3 +176,45 @@ def test_callbacks_are_called_the_way_their_parameters_ask_for():
     seen = []
     run(n_evals=2, callback=seen.append)  # a built-in, whose signature has another name or none
     assert [each.nfev for each in seen] == [1, 2]
+
+
+def test_several_callbacks_hear_of_every_evaluation_and_the_first_that_stops_says_why():
+    heard = []
+
+    def first(intermediate_result):
+        heard.append(("first", intermediate_result.nfev))
+        return intermediate_result.nfev == 6
+
+    def second(xk):
+        n = sum(name == "second" for name, _ in heard) + 1
+        heard.append(("second", n))
+        if n == 6:
+            raise StopIteration("enough")
+
+    for callbacks, message in (([first, second], "The callback asked to stop."), ((second, first), "enough")):
+        result = run(callback=callbacks)
+        assert (result.status, result.nfev, result.message) == (1, 6, message)
+        assert heard == [(each.__name__, n) for n in range(1, 7) for each in callbacks]
+        heard.clear()
+
+
+def test_no_callbacks_in_a_list_are_none_and_what_one_raises_comes_out():
+    assert_same_run(run(callback=[]), run())
+    seen = []
+    with pytest.raises(CustomError) as caught:
+        run(callback=[lambda r: True, lambda r: (_ for _ in ()).throw(CustomError()), seen.append])
+    assert (caught.value.partial_result.nfev, seen) == (1, [])
+
+
+@pytest.mark.parametrize(
+    ("callback", "message"),
+    [
+        ("print", r"^callback must be callable, or a list of callables, got 'print'$"),
+        ([print, None], r"^callback\[1\] must be callable, got None$"),
+        ([print, lambda: None], r"^callback\[1\] must take one argument.*, got \(\)"),
+        ([lambda r: np.zeros(2)], r"^callback\[0\] must return whether to stop, or None, got array"),
+    ],
+)
+def test_the_message_names_the_callback_that_is_wrong(callback, message):
+    with pytest.raises(ValueError, match=message):
+        run(callback=callback)

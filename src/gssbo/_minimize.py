@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from scipy.optimize import OptimizeResult
@@ -31,7 +31,7 @@ def minimize(
     timeout: float | None = None,
     target: float | None = None,
     patience: int | None = None,
-    callback: Callable[..., Any] | None = None,
+    callback: Callable[..., Any] | Sequence[Callable[..., Any]] | None = None,
     progress: Any = False,
     journal: Any = None,
     rng: RngLike = None,
@@ -73,11 +73,12 @@ def minimize(
         The run ends when the best observed value is as good as this, at a point that meets the constraints.
     patience : int, optional
         The run ends after so many evaluations in a row, design included, without an improvement on the best value.
-    callback : callable, optional
+    callback : callable or list of them, optional
         Called after each evaluation with an OptimizeResult of `x`, `fun` (best so far), `nfev`, `nit`, `x_last`,
         `fun_last`, `retained_size`, `ask_seconds`, `timings`; by keyword where it has a parameter
         `intermediate_result`, and with the best x alone where its first parameter is `xk`, as SciPy does. A true return
-        value or StopIteration ends the run; what that was raised with, if anything, is the result's `message`.
+        value or StopIteration ends the run; what that was raised with, if anything, is the result's `message`. Of a
+        list, each is called after every evaluation, in order; the first that asks to stop says why.
     progress : bool or callable
         Whether to show on stderr how far the run is: a live display on a terminal where rich is installed (the extra
         "cli"), else a line after the first evaluation, then after one at most every five seconds. Or a callable that

@@ -11,7 +11,7 @@ import contextlib
 import inspect
 import math
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from scipy.optimize import OptimizeResult
@@ -42,7 +42,7 @@ def run(
     timeout: float | None = None,
     target: float | None = None,
     patience: int | None = None,
-    callback: Callable[..., Any] | None = None,
+    callback: Callable[..., Any] | Sequence[Callable[..., Any]] | None = None,
     progress: Any = False,
 ) -> OptimizeResult:
     """Evaluate what an optimizer suggests until a limit is met.
@@ -239,15 +239,24 @@ class _Run:
         return result
 
 
-def _notifier(callback: Callable[..., Any] | None) -> Callable[[OptimizeResult], str]:
-    """A function of the state of the run that calls back in the way the callback's signature asks for.
+def _notifier(callback: Any) -> Callable[[OptimizeResult], str]:
+    """A function of the state of the run that calls back whoever is to be, one callable or several in a list.
 
-    It returns why the run is to stop, or nothing.
+    It returns why the run is to stop, or nothing. Each of them hears of every evaluation, also where one before it has
+    asked to stop: the first who does says why.
     """
-    if callback is None:
-        return lambda progress: ""
+    if not isinstance(callback, list | tuple):
+        return (lambda progress: "") if callback is None else _one_notifier("callback", callback)
+    each = [_one_notifier(f"callback[{i}]", one) for i, one in enumerate(callback)]
+    return lambda progress: next(filter(None, [notify(progress) for notify in each]), "")
+
+
+def _one_notifier(name: str, callback: Any) -> Callable[[OptimizeResult], str]:
+    """Calls back in the way the callback's signature asks for."""
     if not callable(callback):
-        raise ValueError(f"callback must be callable, got {callback!r}")
+        raise ValueError(
+            f"{name} must be callable{', or a list of callables' * (name == 'callback')}, got {callback!r}"
+        )
     try:
         signature: inspect.Signature | None = inspect.signature(callback)
     except (TypeError, ValueError):  # of compiled code, which does not tell
@@ -259,7 +268,7 @@ def _notifier(callback: Callable[..., Any] | None) -> Callable[[OptimizeResult],
             signature.bind(**{"intermediate_result": None}) if named else signature.bind(None)
     except TypeError as error:
         raise ValueError(
-            f"callback must take one argument, xk or intermediate_result in SciPy's way, got {signature} ({error})"
+            f"{name} must take one argument, xk or intermediate_result in SciPy's way, got {signature} ({error})"
         ) from None
 
     def notify(progress: OptimizeResult) -> str:
@@ -268,10 +277,10 @@ def _notifier(callback: Callable[..., Any] | None) -> Callable[[OptimizeResult],
         except StopIteration as stop:
             return str(stop) or MESSAGES[_stops.CALLBACK]
         if inspect.isawaitable(answer) or inspect.isgenerator(answer) or inspect.isasyncgen(answer):
-            raise ValueError(f"callback must return whether to stop, or None, got {brief(answer)}, which nobody runs")
+            raise ValueError(f"{name} must return whether to stop, or None, got {brief(answer)}, which nobody runs")
         try:
             return MESSAGES[_stops.CALLBACK] if answer else ""
         except Exception as error:
-            raise ValueError(f"callback must return whether to stop, or None, got {brief(answer)}") from error
+            raise ValueError(f"{name} must return whether to stop, or None, got {brief(answer)}") from error
 
     return notify

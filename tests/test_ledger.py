@@ -141,6 +141,34 @@ def test_why_evaluations_failed_is_kept():
     assert (ledger.n_told, len(ledger.failures)) == (6, 4)
 
 
+def test_the_last_reason_counts_and_comes_late_to_its_place(tmp_path):
+    path = tmp_path / "run.jsonl"
+    with Optimizer(MIXED, rng=0, journal=path) as opt:
+        first, second, third, good = opt.ask(4, ids=True)
+        opt.tell([second, first], failed=True)
+        opt.tell(third, failed=True, reason="it fell")
+        opt.tell(good, 1.0)
+        opt.tell([second, third], failed=True, reason="it boiled over")
+        opt.tell([third, first], failed=True, reason="spilt")
+        size = path.stat().st_size
+        for again in ({"reason": "spilt"}, {}):  # nothing new
+            opt.tell([first, third], failed=True, **again)
+        assert path.stat().st_size == size
+        expected = [(second.x, "it boiled over"), (first.x, "spilt"), (third.x, "spilt")]
+        assert opt.failures == expected
+        with pytest.raises(ValueError, match=r"^reason must be text, and of evaluations that failed, got 'late'"):
+            opt.tell(good, 1.0, reason="late")
+        fifth = opt.ask(ids=True)
+        with pytest.raises(ValueError, match=r"^y must be the value told before"):
+            opt.tell([fifth, good], failed=True, reason="late")
+        opt.tell([fifth, first], failed=True, reason="late")  # one new, one told before
+        expected = [expected[0], (first.x, "late"), expected[2], (fifth.x, "late")]
+        assert opt.failures == expected and opt.n_told == 5
+    assert read_ledger(path).failures == expected
+    with Optimizer(MIXED, rng=0, journal=path) as opt:
+        assert opt.failures == expected and opt.n_told == 5
+
+
 # ---- noise
 
 

@@ -199,6 +199,35 @@ def test_one_that_gave_something_else_warns_once(tmp_path):
             np.testing.assert_array_equal(opt.ask(), expected)
 
 
+def test_what_is_said_of_failures_spoils_none(tmp_path, soon, monkeypatch):
+    """A reason that is edited, added or lost changes no suggestion: the snapshot behind it stays of use."""
+    path = tmp_path / "run.jsonl"
+    with gssbo.Optimizer(BOX, n_init=5, rng=0, journal=path) as opt:
+        failed = opt.ask(ids=True)
+        opt.tell(failed, failed=True, reason="it boiled over")
+        opt.tell(failed, failed=True, reason="it was spilt")
+        run(opt, 26)
+        expected = copy.deepcopy(opt).ask()
+    monkeypatch.setattr(gssbo.Optimizer, "_repeats", lambda self, entry: pytest.fail("asked once more"))
+    text = path.read_text()
+    (explained,) = (line for line in text.splitlines(keepends=True) if line.startswith('{"explain"'))
+    for changed, reason in (
+        (text, "it was spilt"),
+        (text.replace("it was spilt", "it fell"), "it fell"),
+        (text.replace("it boiled over", "it fell"), "it was spilt"),
+        (text.replace(explained, ""), "it boiled over"),
+    ):
+        path.write_text(changed)
+        with gssbo.Optimizer(BOX, n_init=5, rng=0, journal=path) as opt:
+            assert [failure.reason for failure in opt.failures] == [reason]
+            np.testing.assert_array_equal(opt.ask(), expected)
+    path.write_text(
+        text.replace('"y":[null]', '"y":[1.0]').replace(',"reason":"it boiled over"', "").replace(explained, "")
+    )
+    with pytest.raises(pytest.fail.Exception, match="asked once more"):  # a value is another matter
+        gssbo.Optimizer(BOX, n_init=5, rng=0, journal=path)
+
+
 @pytest.mark.parametrize(
     "options",
     [

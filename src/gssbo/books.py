@@ -83,6 +83,18 @@ class Books:
         row: Rows = self.pending.row(number) if outcome == OPEN else self.history.X[outcome]
         return row
 
+    def failure(self, number: int) -> int | None:
+        """Index of the evaluation of a suggestion that failed; None where there is no such."""
+        if number >= self.pending.n_asked:
+            return None
+        outcome = self.pending.outcome(number)
+        return outcome if outcome >= 0 and np.isnan(self.history.y[outcome]) else None
+
+    def reason(self, number: int) -> str | None:
+        """Why the evaluation of a suggestion failed, as far as that was told."""
+        index = self.failure(number)
+        return None if index is None else self.reasons.get(index)
+
     def best_feasible(self) -> int | None:
         """Index of the best observation that meets the constraints, the first of equals; None where none does.
 
@@ -130,6 +142,14 @@ class Books:
             self.pending.clock = clock + (not entry.prior) * len(entry.y)
             self.pending.expire()
 
+        def explain() -> None:
+            assert entry.reason is not None
+            for number in entry.ids:
+                assert number is not None
+                index = self.failure(number)
+                if index is not None:  # else that it failed is lost
+                    self.reasons[index] = entry.reason
+
         def enqueue() -> None:
             assert entry.rows is not None
             while len(self.pending.queue) > n_queued:
@@ -149,7 +169,8 @@ class Books:
                 self.pending.skip_to(number + 1)
                 self.pending.forget(number)
 
-        return {"tell": tell, "enqueue": enqueue, "announce": announce, "forget": forget}[entry.kind]
+        changes = {"tell": tell, "explain": explain, "enqueue": enqueue, "announce": announce, "forget": forget}
+        return changes[entry.kind]
 
 
 def _same(y: FloatArray, others: FloatArray) -> NDArray[np.bool_]:

@@ -10,7 +10,7 @@ from gssbo.space import Rows
 
 __all__ = ["KINDS", "Entry"]
 
-KINDS = ("ask", "announce", "enqueue", "tell", "forget", "reseed", "snapshot")
+KINDS = ("ask", "announce", "enqueue", "tell", "explain", "forget", "reseed", "snapshot")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Entry:
     prior : bool
         Whether what was told was observed before this run.
     reason : str, optional
-        Why the evaluations that were told failed.
+        Why the evaluations that are told failed, or with "explain" those that were told for the suggestions.
     seconds : float, optional
         What an ask took: the dynamic rule for the size of the subset goes by it.
     state : object, optional

@@ -101,13 +101,13 @@ class Ledger(Statement):
             What was observed there; NaN or the infinity that is worst where the evaluation failed.
         id : int or sequence of int, optional
             Numbers of the suggestions that are answered. The same value again changes nothing, with the same
-            `noise_std` or none.
+            `noise_std` or none, but for the `reason`.
         noise_std : float or array of shape (n,) or (n, 1), optional
             Known standard deviation of the noise of y, in units of y, beyond what the model finds in all of them.
         failed : bool or array of shape (n,)
             Whether the evaluation failed; y is not needed then.
         reason : str, optional
-            Why it failed, for `failures`; of many, all for the same reason.
+            Why it failed, for `failures`; of many, all for the same reason. Said again with the `id`, the last counts.
 
         Raises
         ------
@@ -156,7 +156,6 @@ class Ledger(Statement):
         *,
         prior: bool = False,
         once: bool = False,
-        reason: Any = None,
         **options: Any,
     ) -> None:
         check_flag("once", once)
@@ -165,11 +164,12 @@ class Ledger(Statement):
             new = read_observations(self._books, x, y, **options)
             if once:
                 new = new.where(~self._books.known(new.rows, new.y))
-            if reason is not None and not (isinstance(reason, str) and np.isnan(new.y).all()):
-                raise ValueError(f"reason must be text, and of evaluations that failed, got {brief(reason)}")
             if len(new.y):
                 told = self._sign * new.y
-                self._commit(Entry("tell", new.rows, tuple(new.ids), told, new.noise_std, prior, reason))
+                self._commit(Entry("tell", new.rows, tuple(new.ids), told, new.noise_std, prior, new.reason))
+            explained = [number for number in new.retried if self._books.reason(number) != new.reason]
+            if new.reason is not None and explained:
+                self._commit(Entry("explain", ids=tuple(explained), reason=new.reason))
 
     def was_told(self, x: Any, y: Any) -> NDArray[np.bool_]:
         """Which of many points were told with these very values.

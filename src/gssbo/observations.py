@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,18 +21,24 @@ __all__ = ["Observations", "read_observations"]
 
 @dataclass(frozen=True)
 class Observations:
-    """Observations to enter: rows (n), responses to be maximised (n,), noise (n,), suggestions they answer or None."""
+    """Observations to enter: rows (n), responses to be maximised (n,), noise (n,), suggestions they answer or None.
+
+    Beside them why they failed, if that was said, and the suggestions that were told before, which are not among them.
+    """
 
     rows: Rows
     y: FloatArray
     noise_std: FloatArray | None
     ids: list[int | None]
+    reason: str | None = None
+    retried: tuple[int, ...] = ()
 
     def where(self, mask: Sequence[bool] | NDArray[np.bool_]) -> Observations:
         """Those of the mask (n,)."""
         kept = np.flatnonzero(np.asarray(mask, dtype=bool))
         noise_std = None if self.noise_std is None else self.noise_std[kept]
-        return Observations(self.rows[kept], self.y[kept], noise_std, [self.ids[k] for k in kept])
+        ids = [self.ids[k] for k in kept]
+        return replace(self, rows=self.rows[kept], y=self.y[kept], noise_std=noise_std, ids=ids)
 
 
 def read_observations(
@@ -43,6 +49,7 @@ def read_observations(
     id: Any = None,
     noise_std: Any = None,
     failed: Any = False,
+    reason: Any = None,
     names: tuple[str, str] = ("x", "y"),
 ) -> Observations:
     """Read the arguments of `Optimizer.tell`, and leave out what was told before under the same id.
@@ -63,13 +70,16 @@ def read_observations(
     if numbers is not None and len(numbers) != len(rows):
         raise ValueError(f"id must have one entry a point ({len(rows)}), got {len(numbers)}")
     responses = _responses(names[1], y, len(rows), single, failed, books.sign)
+    if reason is not None and not (isinstance(reason, str) and np.isnan(responses).all()):
+        raise ValueError(f"reason must be text, and of evaluations that failed, got {brief(reason)}")
     noise = None if noise_std is None else _noise(noise_std, len(rows))
     if numbers is None:
-        return Observations(rows, responses, noise, _matches(books, rows))
-    told = Observations(rows, responses, noise, list(numbers))
+        return Observations(rows, responses, noise, _matches(books, rows), reason)
     noises: Sequence[float | None] = [None] * len(rows) if noise is None else noise.tolist()
     each = zip(numbers, rows, responses, noises, strict=True)
-    return told.where([_is_new(books, *one) for one in each])
+    new = [_is_new(books, *one) for one in each]
+    retried = tuple(number for number, is_new in zip(numbers, new, strict=True) if not is_new)
+    return Observations(rows, responses, noise, list(numbers), reason, retried).where(new)
 
 
 def _is_many(value: Any) -> bool:

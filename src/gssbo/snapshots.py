@@ -4,7 +4,8 @@ A snapshot is a shortcut, not a record: whatever was asked and told stands in th
 a build of the package whose files that suggestions come of are those of the one that took it; to any other, and where
 the file is cut before it, asking again is the way.
 So it is where a digest in it, of what it holds and of every entry before it, is not that of what is read: it was
-edited, or an entry before it was, or is left out.
+edited, or an entry before it was, or is left out. Why evaluations failed is not in the digest, as no suggestion comes
+of it.
 """
 
 from __future__ import annotations
@@ -163,7 +164,7 @@ class Snapshots:
 
 def _behind(before: bytes, entry: Entry) -> bytes:
     """Digest of entries and one more; the same whether that was just made or read."""
-    if entry.kind == "snapshot":  # compacting leaves others out
+    if entry.kind in ("snapshot", "explain"):  # compacting leaves others out; no suggestion comes of a reason
         return before
     digest = hashlib.blake2b(before, digest_size=16)
     digest.update(json.dumps([entry.kind, *entry.ids, entry.prior, entry.state]).encode())

@@ -76,7 +76,7 @@ class Statement(Turns):
     def failures(self) -> list[Failure]:
         """Evaluations that failed, as far as it was told why, in the order they were told."""
         with self._lock:
-            reasons = self._books.reasons
+            reasons = dict(sorted(self._books.reasons.items()))
             points = self.space.show(self._history.X[list(reasons)]) if reasons else ()
             return [Failure(*pair) for pair in zip(points, reasons.values(), strict=True)]
 

@@ -20,6 +20,7 @@ NEEDED = {
     "announce": {"id"},
     "enqueue": set(),
     "tell": {"y"},
+    "explain": {"id", "reason"},
     "forget": {"id"},
     "reseed": {"state"},
     "snapshot": {"state"},
@@ -129,7 +130,7 @@ def _entry(kind: str, fields: dict[str, Any], rows: Rows | None) -> Entry:
     if type(prior) is not bool:
         raise ValueError(f"prior must be true or false, got {shown(prior)}")
     reason = fields.get("reason")
-    if "reason" in fields and (type(reason) is not str or y is None or not np.isnan(y).all()):
+    if "reason" in fields and (type(reason) is not str or (y is not None and not np.isnan(y).all())):
         raise ValueError(f"reason must be text, of evaluations that failed, got {shown(reason)}")
     ids: tuple[int | None, ...] = (None,) * len(y) if y is not None else ()
     if "id" in fields:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from gssbo.entry import Entry
 from gssbo.journal.plain import shown
 
@@ -31,6 +33,7 @@ class Numbering:
     def __init__(self, *, gaps: bool = False) -> None:
         self._n_asked = 0
         self._told: set[int] = set()
+        self._failed: set[int] = set()
         self._forgotten: set[int] = set()
         self._gaps, self._spare = False, 0
         if gaps:
@@ -57,6 +60,9 @@ class Numbering:
         if entry.kind in ("ask", "announce"):
             self._ask(numbers)
             return
+        if entry.kind == "explain":
+            self._explain(numbers)
+            return
         if known := self._told.intersection(numbers):
             rule = "a suggestion that was not told before" if entry.kind == "tell" else "a pending suggestion"
             raise ValueError(f"id must be of {rule}, got {shown(min(known))}, which was told")
@@ -67,6 +73,15 @@ class Numbering:
                 raise ValueError(f"id must be of a suggestion, got {shown(highest)} where {self._n_asked} were asked")
             self._go_to(highest + 1)
         (self._told if entry.kind == "tell" else self._forgotten).update(numbers)
+        if entry.y is not None:
+            each = zip(entry.ids, entry.y.tolist(), strict=True)
+            self._failed.update(number for number, y in each if number is not None and math.isnan(y))
+
+    def _explain(self, numbers: list[int]) -> None:
+        """What failed may be explained; that it did may be in a line that was left out."""
+        for number in numbers:
+            if number not in self._failed and (number in self._told or not self._gaps):
+                raise ValueError(f"id must be of an evaluation that failed, got {shown(number)}")
 
     def _ask(self, numbers: list[int]) -> None:
         first = numbers[0]

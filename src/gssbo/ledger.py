@@ -118,7 +118,14 @@ class Ledger(Statement):
         self._tell(x, y, id=id, noise_std=noise_std, failed=failed, reason=reason)
 
     def tell_prior(
-        self, x: Any, y: Any, *, noise_std: Any = None, once: bool = False, names: tuple[str, str] = ("x", "y")
+        self,
+        x: Any,
+        y: Any,
+        *,
+        noise_std: Any = None,
+        reason: Any = None,
+        once: bool = False,
+        names: tuple[str, str] = ("x", "y"),
     ) -> None:
         """Add observations made before this run: as `tell` does, but they are not counted as evaluations of it.
 
@@ -127,6 +134,7 @@ class Ledger(Statement):
         x : point or points, or none
         y : float or array of shape (n,) or (n, 1)
         noise_std : float or array of shape (n,) or (n, 1), optional
+        reason : str, optional
             As for `tell`.
         once : bool
             Whether to leave out what is told already: the same value at the same point.
@@ -147,7 +155,7 @@ class Ledger(Statement):
         (3, 2)
         """
         if not (_is_empty(x) and _is_empty(y)):
-            self._tell(x, y, prior=True, noise_std=noise_std, once=once, names=names)
+            self._tell(x, y, prior=True, noise_std=noise_std, reason=reason, once=once, names=names)
 
     def _tell(
         self,

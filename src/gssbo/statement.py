@@ -76,9 +76,15 @@ class Statement(Turns):
     def failures(self) -> list[Failure]:
         """Evaluations that failed, as far as it was told why, in the order they were told."""
         with self._lock:
-            reasons = dict(sorted(self._books.reasons.items()))
+            reasons = self.reasons
             points = self.space.show(self._history.X[list(reasons)]) if reasons else ()
             return [Failure(*pair) for pair in zip(points, reasons.values(), strict=True)]
+
+    @property
+    def reasons(self) -> dict[int, str]:
+        """Why evaluations failed, as far as it was told, by their index among the points told."""
+        with self._lock:
+            return dict(sorted(self._books.reasons.items()))
 
     @property
     def pending(self) -> list[Suggestion]:

@@ -26,7 +26,7 @@ def test_a_tuned_run_is_exported_in_the_order_told(here, capsys):
     capsys.readouterr()
     assert main(["export", "run.jsonl"]) == 0
     lines = table(capsys.readouterr().out)
-    assert list(lines[0]) == ["number", "lr", "n", "act", "value", "failed", "prior"]
+    assert list(lines[0]) == ["number", "lr", "n", "act", "value", "failed", "reason", "prior"]
     ledger = read_ledger("run.jsonl")
     assert len(lines) == ledger.n_told == 10
     for number, (line, x, y) in enumerate(zip(lines, ledger.X, ledger.y, strict=True), start=1):
@@ -56,6 +56,18 @@ def test_every_kind_of_value_is_exported(here, capsys):
         '4,true,null,"[8, 16]",1.0,2.0,false,,false\n'
         '5,true,2,"[8, 16]",1.0,,true,,false\n'
         '6,true,0.5,"[8, 16]",1.0,4.0,false,,false\n'
+    )
+
+
+def test_any_reason_is_exported(here, capsys):
+    with gssbo.Optimizer({"reason": (0.0, 1.0)}, journal="run.jsonl") as opt:
+        opt.tell({"reason": 0.5}, failed=True, reason="three \ud800, or\nfour")
+        opt.tell({"reason": 0.25}, 1.0, noise_std=0.5)
+    assert main(["export", "run.jsonl", "--out", "run.csv"]) == 0
+    assert (here / "run.csv").read_bytes().decode() == (
+        "number,reason,value,failed,reason_,noise_std,prior\n"
+        '1,0.5,,true,"three \\ud800, or\nfour",,false\n'
+        "2,0.25,1.0,false,,0.5,false\n"
     )
 
 

@@ -116,6 +116,11 @@ GOOD = "0.001,3,relu,true,0.5,1.5"
         ([HEADER + ",prior", GOOD + ",1"], "line 2: prior must be true or false, or empty, got '1'"),
         ([HEADER + ",noise_std", GOOD + ",-1"], "line 2: noise_std must be at least 0 and finite, or empty, got '-1'"),
         ([HEADER + ",noise_std", GOOD + ",x"], "line 2: noise_std must be at least 0 and finite, or empty, got 'x'"),
+        (
+            [HEADER + ",reason", GOOD + ",dust"],
+            "line 2: reason must be empty where the evaluation did not fail, which `nan` as its value says, got 'dust'",
+        ),
+        ([HEADER + ",suggestion,reason", GOOD[:-1] + ",0,dust"], "line 2: reason must be empty where the evaluation"),
     ],
 )
 def test_what_is_wrong_in_a_table_is_named_and_nothing_told(here, capsys, lines, message):
@@ -154,7 +159,7 @@ def test_a_table_comes_alone(here, capsys, arguments):
     (here / "old.csv").write_text(OLD)
     with pytest.raises(SystemExit):
         main(["tell", "run.jsonl", *arguments, "--from", "old.csv"])
-    assert "--from must come without a point, --id and --noise-std" in capsys.readouterr().err
+    assert "--from must come without a point, --id, --noise-std and --reason" in capsys.readouterr().err
 
 
 def exported(capsys, journal):
@@ -186,7 +191,8 @@ def test_what_is_exported_comes_back(here, capsys, name, maximize):
         points = opt.space.show(opt.space.from_unit(np.random.default_rng(1).random((14, opt.space.dim))))
         y = np.random.default_rng(0).normal(size=14)
         y[[3, 9]] = np.nan
-        opt.tell_prior(points[:4], y[:4])
+        opt.tell_prior(points[:3], y[:3])
+        opt.tell_prior(points[3], y[3], reason='it fell\nover, "again"')
         opt.tell(points[4:8], y[4:8])
         opt.tell(points[8:12], y[8:12], noise_std=[0.5, 0.0, 0.25, 1e-9])
         opt.tell(points[12:], y[12:])
@@ -214,6 +220,27 @@ def test_a_table_answers_what_is_pending(here):
     assert main(["tell", "run.jsonl", "--from", "old.csv"]) == 0
     ledger = read_ledger("run.jsonl")
     assert [each.id for each in ledger.pending] == [1] and (ledger.n_told, ledger.n_failed) == (2, 1)
+
+
+def test_suggestions_that_failed_say_why_in_a_table(here, capsys):
+    with gssbo.Optimizer({"x": (0.0, 1.0)}, rng=0, journal="run.jsonl") as opt:
+        first, second, third, fourth = opt.ask(4, ids=True)
+    lines = [f"{each.id},{each.x['x']!r}" for each in (first, second, third, fourth)]
+    reasons = ["nan,,spilt", ",true,closed", "0.5,,", "nan,,spilt"]
+    rows = "".join(f"{line},{reason}\n" for line, reason in zip(lines, reasons, strict=True))
+    (here / "old.csv").write_text(f"suggestion,x,value,failed,reason\n{rows},0.5,nan,,by hand\n")
+    for n_new in (5, 0):
+        assert main(["tell", "run.jsonl", "--from", "old.csv"]) == 0
+        assert f"{n_new} of 5 observations" in capsys.readouterr().out
+        ledger = read_ledger("run.jsonl")
+        assert [failure.reason for failure in ledger.failures] == ["spilt", "closed", "spilt", "by hand"]
+        assert [failure.x for failure in ledger.failures] == [first.x, second.x, fourth.x, {"x": 0.5}]
+        assert (ledger.n_told, ledger.n_failed) == (5, 4)
+    (here / "new.csv").write_text("suggestion,x,value,reason\n99,0.75,nan,none\n")
+    before = (here / "run.jsonl").read_bytes()
+    with pytest.raises(SystemExit):
+        main(["tell", "run.jsonl", "--from", "new.csv"])
+    assert (here / "run.jsonl").read_bytes() == before
 
 
 def test_what_was_made_before_the_run_is_marked(here):

@@ -1,5 +1,7 @@
 """`gssbo tell`: a value from the command line."""
 
+import csv
+import json
 from pathlib import Path
 
 import pytest
@@ -61,6 +63,46 @@ def test_a_pending_suggestion_is_told_by_its_number(here, capsys):
     assert main(["tell", "run.jsonl", "--id", "1", "--value", "2.5"]) == 0
     ledger = read_ledger("run.jsonl")
     assert [waiting[1].x] == ledger.X and [each.id for each in ledger.pending] == [0]
+
+
+def test_why_an_evaluation_failed_is_said_and_shown(here, capsys):
+    assert main([*TUNE, "--n-evals", "9", "--journal", "run.jsonl"]) == 0
+    with gssbo.Optimizer(read_journal("run.jsonl").space, n_init=4, journal="run.jsonl") as opt:
+        known = [failure.reason for failure in opt.failures]
+        first, second = opt.ask(2, ids=True)
+    point = ["lr=0.1", "n=2", "act=gelu"]
+    tell = ["tell", "run.jsonl", "--failed"]
+    assert main([*tell, "--id", str(second.id)]) == 0
+    assert main([*tell, *point, "--reason", "the lab was closed"]) == 0
+    assert main([*tell, *point, "--prior", "--reason", 'as ever, "dusty"']) == 0
+    assert main([*tell, "--id", str(first.id), "--reason", "no"]) == 0
+    for _ in range(2):
+        assert main([*tell, "--id", str(second.id), "--reason", "out of\nmemory"]) == 0  # said later, and again
+    said = ["out of\nmemory", "the lab was closed", 'as ever, "dusty"', "no"]
+    ledger = read_ledger("run.jsonl")
+    assert [failure.reason for failure in ledger.failures] == known + said
+    capsys.readouterr()
+    assert main(["best", "run.jsonl"]) == 0
+    assert "\nthe last failure: no\n" in capsys.readouterr().out
+    assert main(["best", "run.jsonl", "--json"]) == 0
+    shown = [reason.removeprefix("ProgramFailed: ") for reason in known] + said
+    assert json.loads(capsys.readouterr().out)["failures"] == shown
+    assert main(["export", "run.jsonl", "--out", "run.csv"]) == 0
+    with open("run.csv", newline="", encoding="utf-8") as file:
+        lines = list(csv.DictReader(file))
+    assert [line["reason"] for line in lines if line["failed"] == "true"] == shown
+    assert {line["reason"] for line in lines if line["failed"] == "false"} == {""}
+
+
+@pytest.mark.parametrize("outcome", [["--value", "1"], ["--from", "old.csv"]])
+def test_a_reason_is_of_a_failure(here, capsys, outcome):
+    (here / "old.csv").write_text("x,value\n0.5,\n")
+    with gssbo.Optimizer({"x": (0.0, 1.0)}, journal="run.jsonl") as opt:
+        opt.enqueue({"x": 0.25})
+    point = ["x=0.5"] * (outcome[0] == "--value")
+    with pytest.raises(SystemExit):
+        main(["tell", "run.jsonl", *point, *outcome, "--reason", "late"])
+    assert "--reason" in capsys.readouterr().err and read_ledger("run.jsonl").n_told == 0
 
 
 def test_a_wrong_point_is_refused_and_nothing_told(here, capsys):

@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from gssbo.cli.errors import add_skip_damaged, fail, journal_warnings
+from gssbo.cli.program import cause
 from gssbo.cli.table import own_columns
 from gssbo.cli.text import labels, named, written
 from gssbo.journal import read_journal
 from gssbo.journal.record import Record
+from gssbo.recorded import ledger_of
 
 __all__ = ["add_commands"]
 
@@ -41,7 +43,7 @@ def _export(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int
         if out is not None:
             if out.exists() and out.samefile(options.journal):
                 raise ValueError(f"--out must be another file than the journal, got {out}")
-            with out.open("w", encoding="utf-8", newline="") as file:
+            with out.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
                 csv.writer(file, lineterminator="\n").writerows(table)
     except (OSError, ValueError) as error:
         fail(parser, error)
@@ -56,17 +58,18 @@ def _table(record: Record) -> Iterator[list[Any]]:
     """The header, then a line an observation."""
     tells = [entry for entry in record.entries if entry.kind == "tell"]
     noisy = any(entry.noise_std is not None for entry in tells)
-    names = labels(record.space)
-    own = own_columns(names)
-    yield [own["number"], *names, *(own[name] for name in ("value", "failed", *["noise_std"] * noisy, "prior"))]
+    names, reasons = labels(record.space), ledger_of(record).reasons
+    own, told_why = own_columns(names), len(reasons) > 0
+    last = ("value", "failed", *["reason"] * told_why, *["noise_std"] * noisy, "prior")
+    yield [own["number"], *names, *(own[name] for name in last)]
     number = 0
     for entry in tells:
         assert entry.rows is not None and entry.y is not None
         points = record.space.show(entry.rows)
         noise_std: list[Any] = [""] * len(points) if entry.noise_std is None else entry.noise_std.tolist()
         for point, y, std in zip(points, entry.y.tolist(), noise_std, strict=True):
-            number += 1
             values = [written(value) for _, value in named(record.space, point)]
-            failed = math.isnan(y)
-            outcome = ["" if failed else y, written(failed), *[std] * noisy, written(entry.prior)]
+            failed, reason = math.isnan(y), cause(reasons.get(number, ""))
+            outcome = ["" if failed else y, written(failed), *[reason] * told_why, *[std] * noisy, written(entry.prior)]
+            number += 1
             yield [number, *values, *outcome]

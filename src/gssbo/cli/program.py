@@ -31,7 +31,7 @@ from gssbo.cli.guard import Guard
 from gssbo.cli.text import written
 from gssbo.cli.value import last_number
 
-__all__ = ["CannotStart", "Program", "ProgramFailed"]
+__all__ = ["CannotStart", "Program", "ProgramFailed", "cause"]
 
 VALUE_FILE = "value_file"
 SHELL = re.compile(r"(\d*[<>]|[|&;]).*|.*(?<!\\)[|&;]")  # unquoted words that a shell would not pass on
@@ -49,6 +49,11 @@ class ProgramFailed(Exception):
 
 class CannotStart(Exception):
     """A command could not be started, whatever the point; the message says why."""
+
+
+def cause(reason: str) -> str:
+    """Return why an evaluation failed without the name of the exception, where it is of a command."""
+    return reason.removeprefix(f"{ProgramFailed.__name__}: ")
 
 
 class Program:

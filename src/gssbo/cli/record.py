@@ -12,7 +12,8 @@ import numpy as np
 
 from gssbo._typing import FloatArray
 from gssbo.cli.errors import add_skip_damaged, fail, journal_warnings
-from gssbo.cli.text import named, plain, written
+from gssbo.cli.program import cause
+from gssbo.cli.text import named, paragraph, plain, written
 from gssbo.entry import Entry
 from gssbo.exceptions import JournalError, MissingDependencyError
 from gssbo.journal import compact, read_journal
@@ -78,6 +79,7 @@ def _best(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
         lost = "a constraint is not in the journal but for its bounds: the best is that of all that meet the others"
         sys.stderr.write(f"{parser.prog}: warning: {lost}\n")
     best = Best(ledger.best_x, ledger.best_y, None) if options.by == "observed" else _best_by_model(record, ledger)
+    failures = [cause(failure.reason) for failure in ledger.failures]
     pending = [{"id": suggestion.id, "x": plain(suggestion.x)} for suggestion in ledger.pending]
     if options.json:
         document = {
@@ -86,6 +88,7 @@ def _best(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
             **({} if best.std is None else {"std": best.std}),
             "n_told": ledger.n_told,
             "n_failed": ledger.n_failed,
+            "failures": failures,
             "pending": pending,
         }
         sys.stdout.write(json.dumps(document, default=str) + "\n")
@@ -96,6 +99,8 @@ def _best(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
         point = "\n".join(f"  {name} = {written(value)}" for name, value in named(ledger.space, best.x))
         value = f"value {best.y:.10g}" if best.std is None else f"mean {best.y:.10g} (+/- {best.std:.2g}), by a model"
         sys.stdout.write(f"best {value} of {ledger.n_told} told, {ledger.n_failed} of them failed\n{point}\n")
+    if failures:
+        sys.stdout.write(paragraph(f"the last failure: {failures[-1]}") + "\n")
     for each in pending:
         sys.stdout.write(f"pending {each['id']}: {json.dumps(each['x'], default=str)}\n")
     return 0

@@ -1,8 +1,9 @@
 """Observations as a table: the columns that `gssbo export` writes, and what `--from` reads.
 
 A header, then a line for each observation. Columns go by their names: one for each parameter, and `value`; `failed`,
-`noise_std`, `prior` and `suggestion` may be there, the number of the pending suggestion that a line answers: without a
-value, it does not yet. Where a parameter has the name of one of these, the column has an underscore more.
+`reason`, why it did, `noise_std`, `prior` and `suggestion` may be there, the number of the pending suggestion that a
+line answers: without a value, it does not yet. Where a parameter has the name of one of these, the column has an
+underscore more.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from gssbo.space import Space
 
 __all__ = ["Table", "own_columns", "read_table", "tell_table"]
 
-OWN = ("number", "suggestion", "value", "failed", "noise_std", "prior")
+OWN = ("number", "suggestion", "value", "failed", "reason", "noise_std", "prior")
 # What separates the fields, and whether spaces may follow it: the header tells, the first of equals is taken.
 DIALECTS: list[dict[str, Any]] = [
     {"skipinitialspace": spaces, "delimiter": delimiter} for spaces in (False, True) for delimiter in ",\t;"
@@ -35,7 +36,7 @@ FLAGS = {"true": True, "false": False}
 
 @dataclass(frozen=True)
 class Table:
-    """Observations (n): points, values, NaN where the evaluation failed, noise, whether made before the run, answers.
+    """Observations (n): points, values, NaN where one failed, why, noise, whether made before the run, answers.
 
     These are numbers of suggestions, or None; `n_waiting` lines have such a number and no value yet. `unread` has the
     names of the columns that say none of that.
@@ -43,6 +44,7 @@ class Table:
 
     points: list[Any]
     values: list[float]
+    reasons: list[str | None]
     noise_std: list[float | None]
     prior: list[bool]
     answers: list[int | None]
@@ -103,6 +105,7 @@ def read_table(path: Path, space: Space, *, maximize: bool, asked: Callable[[int
     return Table(
         points,
         values,
+        _reasons(cells, own["reason"], dict(zip(done, values, strict=True))),
         [noise_std[k] for k in done],
         [prior[k] is True for k in done],
         [answers[k] for k in done],
@@ -140,6 +143,15 @@ def _values(cells: _Cells, column: str, done: list[int], failed: list[bool | Non
     return found
 
 
+def _reasons(cells: _Cells, column: str, values: dict[int, float]) -> list[str | None]:
+    """Why evaluations failed, of the lines that have values."""
+    texts = cells.texts(column)
+    for k, text in enumerate(texts):
+        if text and not math.isnan(values.get(k, 0.0)):
+            raise cells.wrong(k, column, "be empty where the evaluation did not fail, which `nan` as its value says")
+    return [texts[k] or None for k in values]
+
+
 def _noise(cells: _Cells, column: str) -> list[float | None]:
     found = []
     for k, text in enumerate(cells.texts(column)):
@@ -172,15 +184,20 @@ def tell_table(ledger: Ledger, table: Table, *, prior: bool) -> int:
             id=[answers[k] for k in numbered],
             noise_std=None if all(std is None for std in noise) else [std or 0.0 for std in noise],
         )
+        for reason in dict.fromkeys(filter(None, (table.reasons[k] for k in numbered))):
+            ledger.tell(id=[answers[k] for k in numbered if table.reasons[k] == reason], failed=True, reason=reason)
     others = (k for k in new if answers[k] is None)
-    kinds = itertools.groupby(others, key=lambda k: (prior or table.prior[k], table.noise_std[k] is not None))
-    for (early, noisy), group in kinds:
+    kinds = itertools.groupby(
+        others, key=lambda k: (prior or table.prior[k], table.noise_std[k] is not None, table.reasons[k])
+    )
+    for (early, noisy, reason), group in kinds:
         chosen = list(group)
         tell = ledger.tell_prior if early else ledger.tell
         tell(
             [table.points[k] for k in chosen],
             [table.values[k] for k in chosen],
             noise_std=[table.noise_std[k] for k in chosen] if noisy else None,
+            reason=reason,
         )
     return ledger.n_told - n_told
 

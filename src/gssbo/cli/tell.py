@@ -37,6 +37,7 @@ def add_commands(commands: Any) -> None:
         help="a CSV or TSV table, as `gssbo export` or `gssbo ask` writes it: a column for each parameter and `value`, "
         "empty where the evaluation failed; what the journal has already is left out",
     )  # fmt: skip
+    parser.add_argument("--reason", metavar="TEXT", help="with --failed: why, for `gssbo best` and `gssbo export`")
     parser.add_argument(
         "--noise-std", type=float, metavar="S", help="standard deviation of the value's noise, if known"
     )
@@ -60,21 +61,24 @@ def _tell(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
 
 
 def _tell_one(ledger: Ledger, options: argparse.Namespace) -> None:
+    if options.reason is not None and not options.failed:
+        raise ValueError("--reason must come with --failed: it says why")
     value = math.nan if options.failed else options.value
+    said = {"noise_std": options.noise_std, "reason": options.reason}
     if options.id is None:
         tell = ledger.tell_prior if options.prior else ledger.tell
-        tell(_point(ledger, options.point), value, noise_std=options.noise_std)
+        tell(_point(ledger, options.point), value, **said)
     elif options.point:
         raise ValueError("the point must not be given with --id")
     elif options.prior:
         raise ValueError("--prior must not be given with --id: a suggestion is of the run")
     else:
-        ledger.tell(id=options.id, y=value, noise_std=options.noise_std)
+        ledger.tell(id=options.id, y=value, **said)
 
 
 def _tell_table(parser: argparse.ArgumentParser, ledger: Ledger, options: argparse.Namespace) -> None:
-    if options.point or options.id is not None or options.noise_std is not None:
-        raise ValueError("--from must come without a point, --id and --noise-std: the table says all that")
+    if options.point or any(each is not None for each in (options.id, options.noise_std, options.reason)):
+        raise ValueError("--from must come without a point, --id, --noise-std and --reason: the table says all that")
     asked = {} if options.prior else {"asked": ledger.asked}
     table = read_table(options.table, ledger.space, maximize=ledger.maximize, **asked)
     n_new, n = tell_table(ledger, table, prior=options.prior), len(table.values)

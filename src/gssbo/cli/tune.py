@@ -19,7 +19,7 @@ from gssbo.cli.arguments import positive
 from gssbo.cli.begin import add_run_options, in_flags, open_run, space_of_run
 from gssbo.cli.errors import FAILED, INTERRUPTED, add_skip_damaged, fail, journal_warnings, output_may_be_lost
 from gssbo.cli.guard import Guard
-from gssbo.cli.program import CannotStart, Program, ProgramFailed
+from gssbo.cli.program import CannotStart, Program, ProgramFailed, cause
 from gssbo.cli.signals import Endings
 from gssbo.cli.text import paragraph, written
 from gssbo.exceptions import MissingDependencyError, OtherOption
@@ -160,7 +160,7 @@ def _report(
     """Print what a run found and what was wrong with it; return the code to exit with."""
     if result.status == _stops.INTERRUPTED:
         result.message = f"Ended by {by}; {_where_it_is(options)}."
-    failures = [failure.reason.removeprefix(f"{ProgramFailed.__name__}: ") for failure in result.failures]
+    failures = [cause(failure.reason) for failure in result.failures]
     _print_best(result, failures, as_json=options.json)
     if result.x is None or hopeless:
         why = f"; the last one: {failures[-1]}" if failures else f". {result.message}"

@@ -127,7 +127,7 @@ def test_texts_are_categories_by_name():
             r"^param_distributions\['C'\] must have no masked entries, got ",
         ),
         ({"C": [1.0, np.ma.masked]}, r"^param_distributions\['C'\] must have no masked entries, got "),
-        ([{"C": [1]}], "must be a dict of .*; for each of several dicts make a search of its own"),
+        ([{"C": [1]}], r"must be a dict of at least one parameter, got \[{'C': \[1\]}\]"),
     ],
 )
 def test_a_wrong_space_is_named(space, message):

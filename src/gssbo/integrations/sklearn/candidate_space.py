@@ -41,6 +41,8 @@ class CandidateSpace:
         "uniform" or "log-uniform"), of whole numbers where both ends are; a `Real`, `Integer` or `Categorical`; a
         frozen `uniform`, `loguniform` or `randint` of `scipy.stats`, or another continuous distribution of it, searched
         from its 0.1 % to its 99.9 % quantile.
+    called : str
+        What messages call it.
 
     Attributes
     ----------
@@ -62,12 +64,9 @@ class CandidateSpace:
     {'C': 1.0, 'degree': 3, 'penalty': None}
     """
 
-    def __init__(self, given: Any) -> None:
+    def __init__(self, given: Any, called: str = "param_distributions") -> None:
         if not isinstance(given, Mapping) or not given:
-            raise ValueError(
-                f"param_distributions must be a dict of at least one parameter, got {brief(given)}; for each of "
-                "several dicts make a search of its own"
-            )
+            raise ValueError(f"{called} must be a dict of at least one parameter, got {brief(given)}")
         self.parameters: dict[str, Parameter] = {}
         self._values: dict[str, Callable[[Any], Any]] = {}
         for name, item in given.items():
@@ -89,9 +88,7 @@ class CandidateSpace:
                     self.parameters[name] = Real(TAIL, 1.0 - TAIL)
                     self._values[name] = _Quantile(item)
             except ValueError as error:
-                raise ValueError(
-                    f"param_distributions[{name!r}] must be {KINDS}, got {brief(item)}: {error}"
-                ) from error
+                raise ValueError(f"{called}[{name!r}] must be {KINDS}, got {brief(item)}: {error}") from error
 
     def values(self, point: Mapping[str, Any]) -> dict[str, Any]:
         """The parameters to set for a point of the optimizer."""

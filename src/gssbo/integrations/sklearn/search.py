@@ -14,8 +14,7 @@ from gssbo._text import brief
 from gssbo._typing import FloatArray
 from gssbo._validation import check_integer
 from gssbo._warning import warn
-from gssbo.exceptions import SpaceExhausted
-from gssbo.integrations.sklearn.candidate_space import CandidateSpace
+from gssbo.integrations.sklearn.branches import Branches
 from gssbo.integrations.sklearn.random_state import generator
 from gssbo.optimizer import Optimizer
 
@@ -47,12 +46,14 @@ class GSSBOSearchCV(model_selection._search.BaseSearchCV):  # type: ignore[misc]
     Parameters
     ----------
     estimator : estimator object
-    param_distributions : dict of str to anything
+    param_distributions : dict of str to anything, or list of such dicts
         A list or array of values; a tuple (low, high), or (low, high, "uniform" or "log-uniform"), of whole numbers
         where both ends are; a `gssbo.Real`, `Integer` or `Categorical`; a frozen `uniform`, `loguniform` or `randint`
-        of `scipy.stats`, or another continuous distribution of it, searched from its 0.1 % to its 99.9 % quantile.
+        of `scipy.stats`, or another continuous distribution of it, searched from its 0.1 % to its 99.9 % quantile. Of
+        several dicts each is a space of its own, with an initial design and a model of its own; of what is left of
+        `n_iter`, the space that is k-th by its best score has a k-th as much as the first.
     n_iter : int
-        Candidates to evaluate, each once; fewer where a finite space has no more.
+        Candidates to evaluate in all, each once; fewer where a finite space has no more.
     n_points : int, optional
         Candidates to evaluate at once, after the initial design, which is evaluated together. Default: so many that
         each of `n_jobs` workers has a fold of one. The run depends on it.
@@ -73,9 +74,10 @@ class GSSBOSearchCV(model_selection._search.BaseSearchCV):  # type: ignore[misc]
     cv_results_, best_estimator_, best_score_, best_params_, best_index_, scorer_, n_splits_, refit_time_, multimetric_
         As for `RandomizedSearchCV`. Rows of `cv_results_` are in the order of evaluation, that of `optimizer_.y`; where
         every fit of a batch failed, their times are NaN.
-    optimizer_ : Optimizer
-        With all candidates told; categories of a list by their place in it, values of a distribution that is no
-        interval by their quantile.
+    optimizer_ : Optimizer, or None where there are several dicts
+    optimizers_ : list of Optimizer
+        One a dict, with all its candidates told; categories of a list by their place in it, values of a distribution
+        that is no interval by their quantile.
 
     Raises
     ------
@@ -187,21 +189,18 @@ class GSSBOSearchCV(model_selection._search.BaseSearchCV):  # type: ignore[misc]
         search.call_on_fit_task_end(estimator=self)
 
     def _search(self, evaluate_candidates: Evaluate) -> None:
-        space = CandidateSpace(self.param_distributions)
         left = check_integer("n_iter", self.n_iter, at_least=1)
         if self.n_points is not None:
             check_integer("n_points", self.n_points, at_least=1)
         options = _checked(self.optimizer_options)
-        self.optimizer_ = Optimizer(space.parameters, **options, maximize=True, rng=generator(self.random_state))
-        size = min(self.optimizer_.n_init, left)
+        branches = Branches(self.param_distributions, generator(self.random_state), **options)
+        self.optimizers_ = branches.optimizers
+        self.optimizer_ = self.optimizers_[0] if len(self.optimizers_) == 1 else None
+        size = min(branches.n_init, left)
         results: dict[str, Any] = {}
         error, n_splits, n_told = None, 0, 0
-        while left > 0:
-            try:
-                batch = self.optimizer_.ask(size, ids=True)
-            except SpaceExhausted:
-                break
-            candidates = [space.values(suggestion.x) for suggestion in batch]
+        while left > 0 and (batch := branches.ask(size)):
+            candidates = [candidate.values for candidate in batch]
             try:
                 results = evaluate_candidates(candidates)
                 n_splits = len({key.partition("_")[0] for key in results if key.startswith("split")})
@@ -214,7 +213,7 @@ class GSSBOSearchCV(model_selection._search.BaseSearchCV):  # type: ignore[misc]
                 warnings.warn(str(raised), sklearn_exceptions.FitFailedWarning, stacklevel=2)
                 self._lost.update(enumerate(candidates, start=n_told))
                 scores = np.full(len(batch), self.error_score, dtype=np.float64)
-            self.optimizer_.tell(batch, np.where(np.isfinite(scores), scores, np.nan))
+            branches.tell(batch, np.where(np.isfinite(scores), scores, np.nan))
             left, n_told = left - len(batch), n_told + len(batch)
             size = min(self._batch_size(n_splits), left)
         if n_splits == 0 and error is not None:

@@ -1,6 +1,7 @@
 """Misspelt keywords: who was called, what was wrong, what was likely meant."""
 
 import inspect
+import pickle
 
 import pytest
 
@@ -31,6 +32,12 @@ def bowl(x):
         ({"n_evals": 5, "maxtime": 5}, "maxtime", "timeout"),
         ({"n_evals": 5, "f_min": 0.0}, "f_min", "target"),
         ({"n_evals": 5, "acq_func": "EI"}, "acq_func", "acquisition"),
+        ({"n_evals": 5, "init": "sobol"}, "init", "initial_design"),
+        ({"n_evals": 5, "direction": "maximize"}, "direction", "maximize"),
+        ({"n_evals": 5, "points_to_evaluate": []}, "points_to_evaluate", "x0"),
+        ({"n_evals": 5, "loss_threshold": 1}, "loss_threshold", "target"),
+        ({"n_evals": 5, "storage": "run.db"}, "storage", "journal"),
+        ({"n_evals": 5, "rstate": 0}, "rstate", "rng"),
     ],
 )
 def test_minimize_names_the_likely_keyword(keywords, wrong, meant):
@@ -89,3 +96,45 @@ def test_everything_may_be_given_by_name_and_signatures_stay():
     assert result.nfev == 3
     assert list(inspect.signature(gssbo.minimize).parameters)[:3] == ["fun", "bounds", "n_evals"]
     assert list(inspect.signature(gssbo.Optimizer).parameters)[:2] == ["bounds", "constraints"]
+
+
+@pytest.mark.parametrize(
+    ("called", "call", "wrong", "meant"),
+    [
+        ("ask", lambda opt: opt.ask(n_points=3), "n_points", "n"),
+        ("tell", lambda opt: opt.tell([0.5], value=1.0), "value", "y"),
+        ("tell", lambda opt: opt.tell([0.5], state="fail"), "state", "failed"),
+        ("tell", lambda opt: opt.tell(trial_index=0, y=1.0), "trial_index", "id"),
+        ("tell", lambda opt: opt.tell([0.5], 1.0, sem=0.1), "sem", "noise_std"),
+        ("Real", lambda opt: gssbo.Real(1e-5, 1.0, prior="log-uniform"), "prior", "log"),
+        ("Real", lambda opt: gssbo.Real(0.0, 1.0, q=0.1), "q", "step"),
+        ("Integer", lambda opt: gssbo.Integer(1, 8, log_scale=True), "log_scale", "log"),
+        ("Categorical", lambda opt: gssbo.Categorical(choices=["u", "v"]), "choices", "values"),
+    ],
+)
+def test_methods_and_parameters_name_the_likely_keyword(called, call, wrong, meant):
+    opt = gssbo.Optimizer([(0.0, 1.0)], rng=0)
+    with pytest.raises(TypeError, match=rf"^{called}\(\) got an unexpected .* '{wrong}': did you mean '{meant}'\?$"):
+        call(opt)
+    assert (opt.n_told, opt.pending) == (0, [])
+
+
+def test_parameters_are_made_as_ever():
+    assert gssbo.Real(low=0.0, high=1.0, step=0.5) == gssbo.Real(0, 1, step=0.5)
+    assert str(inspect.signature(gssbo.Integer)).startswith("(low: 'int', high: 'int', *, log: 'bool' = False")
+    assert pickle.loads(pickle.dumps(gssbo.Real(1e-3, 1.0, log=True))) == gssbo.Real(1e-3, 1.0, log=True)
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'high'"):
+        gssbo.Real(1.0)
+
+
+@pytest.mark.parametrize(
+    ("args", "keywords", "got"),
+    [
+        ((bowl, [0.5]), {"bounds": [(0, 1)]}, "2, and bounds by keyword too"),  # as in scipy.optimize.minimize
+        ((bowl, [0.5], 0.1), {}, "3"),  # as in cma.fmin2
+    ],
+)
+def test_arguments_by_position_are_those_of_minimize(args, keywords, got):
+    message = rf"^minimize\(\) takes fun, bounds by position, then keywords such as x0=; got {got}$"
+    with pytest.raises(TypeError, match=message):
+        gssbo.minimize(*args, n_evals=5, **keywords)

@@ -8,27 +8,55 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, cast
 
-__all__ = ["check_keywords", "hint", "inherited", "keywords_of", "with_checked_keywords"]
+__all__ = [
+    "check_keywords",
+    "checked",
+    "hint",
+    "inherited",
+    "keywords_of",
+    "with_checked_fields",
+    "with_checked_keywords",
+]
 
 NEAR = 0.65  # of 1, for the same word: a name that is less like another is no slip of the pen
 SYNONYMS = {
-    "rng": ("seed", "random_state", "random_seed"),
-    "fun": ("func", "function", "f", "objective"),
+    "rng": ("seed", "random_state", "random_seed", "rstate"),
+    "fun": ("func", "function", "f", "fn", "objective", "objective_function", "target_function"),
     "n_evals": (
-        *("n_calls", "n_trials", "n_iter", "n_iters", "iterations", "max_iter", "maxiter", "budget"),
+        *("n_calls", "n_trials", "n_iter", "n_iters", "iterations", "max_iter", "maxiter", "budget", "total_trials"),
         *("max_evals", "maxfun", "maxfev", "max_nfev", "maxev", "maxfevals"),
     ),
-    "workers": ("n_jobs", "n_workers", "num_workers", "max_workers"),
+    "workers": ("n_jobs", "n_workers", "num_workers", "max_workers", "executor"),
     "batch_size": ("n_points",),
-    "bounds": ("space", "dimensions", "search_space", "pbounds"),
+    "bounds": ("space", "dimensions", "search_space", "pbounds", "parametrization", "parameters", "configspace"),
     "n_init": ("n_initial_points", "n_startup_trials", "n_random_starts", "init_points"),
+    "initial_design": ("init", "initial_point_generator"),
+    "x0": ("points_to_evaluate",),
+    "maximize": ("direction", "minimize"),
+    "duplicates": ("allow_duplicate_points", "deterministic"),
+    "surrogate": ("base_estimator", "kernel"),
     "acquisition": ("acq", "acq_func", "acquisition_function"),
-    "timeout": ("max_time", "maxtime", "time_limit"),
-    "target": ("f_min", "f_target", "ftarget"),
+    "acquisition_options": ("acq_func_kwargs", "kappa", "xi"),
+    "timeout": ("max_time", "maxtime", "time_limit", "walltime_limit"),
+    "target": ("f_min", "f_target", "ftarget", "loss_threshold"),
+    "callback": ("early_stop_fn",),
     "progress": ("disp", "verbose", "show_progress_bar"),
+    "journal": ("storage", "trials"),
+    # of a parameter
+    "log": ("prior", "log_scale"),
+    "step": ("q",),
+    "values": ("choices", "categories"),
+    # of `ask` and `tell`
+    "n": ("n_points", "n_suggestions", "max_trials", "count"),
+    "x": ("params", "candidate", "trial"),
+    "y": ("value", "values", "target", "loss", "raw_data"),
+    "id": ("trial_index", "trial_id", "number"),
+    "failed": ("state", "status"),
+    "noise_std": ("sem",),
 }  # words of other packages
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+Class = TypeVar("Class", bound=type)
 
 
 def keywords_of(function: Callable[..., Any]) -> tuple[str, ...]:
@@ -52,6 +80,29 @@ def check_keywords(function: str, given: Iterable[str], accepted: Iterable[str])
     for name in given:
         if name not in known:
             raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{hint(name, known)}")
+
+
+def positions_of(function: Callable[..., Any]) -> tuple[str, ...]:
+    """The names of what a function takes by position."""
+    parameters = inspect.signature(function).parameters.values()
+    return tuple(each.name for each in parameters if each.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def check_positions(function: str, n: int, keywords: Iterable[str], by_position: tuple[str, ...]) -> None:
+    """Raise a TypeError where n arguments by position are too many, or one of them is there by keyword, too.
+
+    Examples
+    --------
+    >>> check_positions("minimize", 2, ["bounds"], ("fun", "bounds"))
+    Traceback (most recent call last):
+        ...
+    TypeError: minimize() takes fun, bounds by position, then keywords such as x0=; got 2, and bounds by keyword too
+    """
+    twice = [name for name in by_position[:n] if name in keywords]
+    if n > len(by_position) or twice:
+        again = f", and {', '.join(twice)} by keyword too" if twice else ""
+        names = ", ".join(by_position)
+        raise TypeError(f"{function}() takes {names} by position, then keywords such as x0=; got {n}{again}")
 
 
 def hint(name: str, known: tuple[str, ...]) -> str:
@@ -82,11 +133,30 @@ def inherited(init: Function) -> Function:
     accepted = keywords_of(init)
 
     @functools.wraps(init)
-    def checked(self: Any, *args: Any, **keywords: Any) -> None:
+    def with_checks(self: Any, *args: Any, **keywords: Any) -> None:
         check_keywords(type(self).__name__, keywords, accepted)
         init(self, *args, **keywords)
 
-    return cast(Function, checked)
+    return cast(Function, with_checks)
+
+
+def with_checked_fields(cls: Class) -> Class:
+    """Check the keywords that a dataclass is made with; above `dataclass`, which writes the constructor."""
+    constructor = inherited(vars(cls)["__init__"])
+    type.__setattr__(cls, "__init__", constructor)
+    return cls
+
+
+def checked(method: Function) -> Function:
+    """Check the keywords of a method, in its own name."""
+    accepted = keywords_of(method)
+
+    @functools.wraps(method)
+    def with_checks(self: Any, *args: Any, **keywords: Any) -> Any:
+        check_keywords(method.__name__, keywords, accepted)
+        return method(self, *args, **keywords)
+
+    return cast(Function, with_checks)
 
 
 def with_checked_keywords(*, others: Callable[..., Any]) -> Callable[[Function], Function]:
@@ -97,12 +167,14 @@ def with_checked_keywords(*, others: Callable[..., Any]) -> Callable[[Function],
 
     def decorate(function: Function) -> Function:
         accepted = (*keywords_of(function), *keywords_of(others))
+        by_position = positions_of(function)
 
         @functools.wraps(function)
-        def checked(*args: Any, **keywords: Any) -> Any:
+        def with_checks(*args: Any, **keywords: Any) -> Any:
             check_keywords(function.__name__, keywords, accepted)
+            check_positions(function.__name__, len(args), keywords, by_position)
             return function(*args, **keywords)
 
-        return cast(Function, checked)
+        return cast(Function, with_checks)
 
     return decorate

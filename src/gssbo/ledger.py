@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gssbo._arithmetic import all_in_own_arithmetic
+from gssbo._keywords import checked
 from gssbo._text import brief
 from gssbo._validation import check_flag, check_integer, check_vector, is_array
 from gssbo.entry import Entry
@@ -78,6 +79,7 @@ class Ledger(Statement):
         vars(self).update(state)
         self._take_turns()
 
+    @checked
     def tell(
         self,
         x: Any = None,

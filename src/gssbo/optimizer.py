@@ -25,7 +25,7 @@ import numpy as np
 
 from gssbo import methods
 from gssbo._arithmetic import all_in_own_arithmetic
-from gssbo._keywords import check_keywords, keywords_of
+from gssbo._keywords import check_keywords, checked, keywords_of
 from gssbo._text import brief
 from gssbo._typing import RngLike
 from gssbo._validation import check_choice, check_flag, check_integer, spawn_generators
@@ -298,6 +298,7 @@ class Optimizer(Resumable):
             f"M={self.M}, retained={self.n_retained})"
         )
 
+    @checked
     def ask(self, n: int | None = None, *, ids: bool = False) -> Any:
         """Suggest a point to evaluate, or several.
 

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from gssbo._keywords import with_checked_fields
 from gssbo._text import brief, listed
 from gssbo._typing import FloatArray, IndexArray
 from gssbo.space.parameter import Column, Discrete, Misfit, builtin, fresh, set_all
@@ -19,6 +20,7 @@ from gssbo.space.parameter import Column, Discrete, Misfit, builtin, fresh, set_
 __all__ = ["Categorical"]
 
 
+@with_checked_fields
 @dataclass(frozen=True)
 class Categorical(Discrete):
     """One of several values without an order: any two are equally far apart, so renaming or reordering changes nothing.

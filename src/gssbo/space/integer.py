@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from gssbo._keywords import with_checked_fields
 from gssbo._text import brief
 from gssbo._typing import FloatArray, IndexArray
 from gssbo._validation import check_flag, check_integer
@@ -21,6 +22,7 @@ __all__ = ["Integer"]
 LARGEST = np.iinfo(np.int64).max
 
 
+@with_checked_fields
 @dataclass(frozen=True)
 class Integer(Discrete):
     """A whole number between `low` and `high`, both included, as a Python int.

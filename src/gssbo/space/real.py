@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from gssbo._keywords import with_checked_fields
 from gssbo._typing import FloatArray, IndexArray
 from gssbo._validation import as_doubles, check_flag, check_real
 from gssbo.space.parameter import ROUNDING, Column, Discrete, Parameter, number, refuse, set_all, single
@@ -31,6 +32,7 @@ def check_range(name: str, low: Any, high: Any, *, log: bool) -> tuple[float, fl
     return ends
 
 
+@with_checked_fields
 @dataclass(frozen=True)
 class Real(Parameter):
     """A real number between `low` and `high`, both included.

@@ -1,12 +1,13 @@
 """Misspelt keywords: who was called, what was wrong, what was likely meant."""
 
+import copy
 import inspect
 import pickle
 
 import pytest
 
 import gssbo
-from gssbo._keywords import check_keywords
+from gssbo._keywords import ATTRIBUTES, check_keywords
 
 
 def bowl(x):
@@ -138,3 +139,37 @@ def test_arguments_by_position_are_those_of_minimize(args, keywords, got):
     message = rf"^minimize\(\) takes fun, bounds by position, then keywords such as x0=; got {got}$"
     with pytest.raises(TypeError, match=message):
         gssbo.minimize(*args, n_evals=5, **keywords)
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("suggest", "ask"), ("register", "tell"), ("probe", "enqueue"), ("best_params", "best_x"), ("yi", "y")],
+)
+def test_attributes_of_other_packages_are_named_as_they_are_here(name, meant):
+    opt = gssbo.Optimizer([(0.0, 1.0)], rng=0)
+    assert not hasattr(opt, name) and hasattr(opt, meant)
+    with pytest.raises(
+        AttributeError, match=rf"^'Optimizer' object has no attribute '{name}': did you mean '{meant}'\?$"
+    ):
+        getattr(opt, name)
+    with pytest.raises(AttributeError, match=r"^'Optimizer' object has no attribute 'zzz'$") as caught:
+        opt.zzz  # noqa: B018
+    assert (caught.value.name, caught.value.obj) == ("zzz", opt)
+
+
+def test_every_attribute_that_is_named_is_there():
+    assert set(ATTRIBUTES) <= set(dir(gssbo.Optimizer))
+    assert not set().union(*ATTRIBUTES.values()) & set(dir(gssbo.Optimizer))
+
+
+def test_what_a_property_raises_comes_out(monkeypatch):
+    monkeypatch.setattr(gssbo.Optimizer, "broken", property(lambda self: self.space.zzz), raising=False)
+    with pytest.raises(AttributeError, match=r"^'Space' object has no attribute 'zzz'"):
+        gssbo.Optimizer([(0.0, 1.0)], rng=0).broken  # noqa: B018
+
+
+def test_an_optimizer_is_copied_and_pickled_as_ever():
+    opt = gssbo.Optimizer([(0.0, 1.0)], n_init=2, rng=0)
+    opt.tell(opt.ask(), 1.0)
+    expected = copy.deepcopy(opt).ask()
+    assert pickle.loads(pickle.dumps(opt)).ask() == copy.copy(opt).ask() == expected

@@ -1,4 +1,4 @@
-"""Keywords that a function does not take: an error that names the function, and the keyword that was likely meant."""
+"""Keywords that a function does not take, and attributes that are not there: which one was likely meant."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ __all__ = [
     "hint",
     "inherited",
     "keywords_of",
+    "no_attribute",
     "with_checked_fields",
     "with_checked_keywords",
 ]
@@ -54,6 +55,20 @@ SYNONYMS = {
     "failed": ("state", "status"),
     "noise_std": ("sem",),
 }  # words of other packages
+ATTRIBUTES = {
+    "ask": ("suggest", "get_next_trial", "get_next_trials"),
+    "tell": ("register", "observe", "complete_trial", "attach_data"),
+    "tell_prior": ("add_trial", "add_trials", "attach_trial"),
+    "enqueue": ("probe", "enqueue_trial"),
+    "forget": ("mark_trial_abandoned",),
+    "best": ("recommend", "provide_recommendation", "best_trial", "get_best_parameterization"),
+    "best_x": ("best_params", "max", "incumbent", "xbest"),
+    "best_y": ("best_value", "fbest"),
+    "X": ("Xi", "x_iters", "res", "trials"),
+    "y": ("yi", "func_vals"),
+    "n_told": ("num_tell",),
+    "result": ("get_result",),
+}  # of an optimizer, with the words of other packages for them
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Class = TypeVar("Class", bound=type)
@@ -123,6 +138,21 @@ def _meant(name: str, known: tuple[str, ...]) -> str | None:
             return ours
     near = difflib.get_close_matches(name.lower(), known, n=1, cutoff=NEAR)
     return near[0] if near else None
+
+
+def no_attribute(owner: Any, name: str) -> AttributeError:
+    """The error of an attribute that an object has not; other slips of the pen Python itself points out.
+
+    Examples
+    --------
+    >>> class Optimizer:
+    ...     def ask(self): ...
+    >>> no_attribute(Optimizer(), "suggest")
+    AttributeError("'Optimizer' object has no attribute 'suggest': did you mean 'ask'?")
+    """
+    meant = next((ours for ours, theirs in ATTRIBUTES.items() if name in theirs and hasattr(type(owner), ours)), None)
+    guess = "" if meant is None else f": did you mean {meant!r}?"
+    return AttributeError(f"{type(owner).__name__!r} object has no attribute {name!r}{guess}", name=name, obj=owner)
 
 
 def inherited(init: Function) -> Function:

@@ -19,13 +19,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
 from gssbo import methods
 from gssbo._arithmetic import all_in_own_arithmetic
-from gssbo._keywords import check_keywords, checked, keywords_of
+from gssbo._keywords import check_keywords, checked, keywords_of, no_attribute
 from gssbo._text import brief
 from gssbo._typing import RngLike
 from gssbo._validation import check_choice, check_flag, check_integer, spawn_generators
@@ -291,6 +291,14 @@ class Optimizer(Resumable):
             rng=design_rng,
         )
         self._take_up(entries)
+
+    if not TYPE_CHECKING:  # to a type checker, any name would be an attribute then
+
+        def __getattr__(self, name):
+            """Called for what is not there: other packages have other words for it."""
+            if hasattr(type(self), name):  # a property, which raised what is not about its name
+                return object.__getattribute__(self, name)
+            raise no_attribute(self, name)
 
     def __repr__(self) -> str:
         return (

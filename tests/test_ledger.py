@@ -294,3 +294,15 @@ def test_the_books_are_not_gone_through_for_each_suggestion():
     ledger.tell(np.full((1001, 1), 0.5), np.zeros(1001))
     assert len(ledger.pending) == 0 and books.n_asked == 1101
     assert len(passes) <= 2  # one look for what was overtaken, one at what is pending
+
+
+def test_a_number_alone_is_no_point_of_several_parameters():
+    opt = Optimizer([(0.0, 1.0)] * 2, rng=0)
+    opt.ask()
+    for number in (0, np.int64(0)):
+        with pytest.raises(ValueError, match=r"^x must be a point, got 0; the number of a suggestion is told by id=0$"):
+            opt.tell(number, 1.0)
+    assert opt.n_told == 0
+    one = Optimizer([(0.0, 1.0)], rng=0)
+    one.tell(1, 2.0)
+    assert one.best_x == [1.0]

@@ -352,3 +352,28 @@ def test_failures_say_why():
     np.testing.assert_array_equal([failure.x for failure in result.failures], result.x_iters)
     np.testing.assert_array_equal(calls, result.x_iters)
     assert run(n_evals=4).failures == []
+
+
+def of_each(a, b):
+    return a + b
+
+
+def takes_one(x):
+    raise TypeError("something else")
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("bounds", [{"a": (0.0, 1.0), "b": (0.0, 1.0)}, [(0.0, 1.0)] * 2])
+def test_an_objective_of_each_parameter_is_told_how_it_is_called(bounds, workers):
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'b'") as caught:
+        gssbo.minimize(of_each, bounds, n_evals=3, workers=workers, rng=0)
+    assert any(
+        "`lambda x: fun(**x)` where they have names, else `lambda x: fun(*x)`" in n for n in caught.value.__notes__
+    )
+
+
+@pytest.mark.parametrize(("fun", "args"), [(takes_one, ()), (lambda x: len(1.0), ()), (of_each, ("text",)), (iter, ())])
+def test_another_error_of_an_objective_is_not_told_so(fun, args):
+    with pytest.raises((TypeError, ValueError)) as caught:
+        gssbo.minimize(fun, [(0.0, 1.0)], n_evals=3, args=args, rng=0)
+    assert not any("lambda" in note for note in caught.value.__notes__)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import math
 import pickle
 import traceback
@@ -15,6 +16,12 @@ from gssbo._validation import as_array, as_float, is_masked
 from gssbo.space.parameter import fresh
 
 __all__ = ["Objective", "Reply", "attach"]
+
+
+UNPACKED = (
+    "gssbo: the objective gets all parameters as one argument; for a function of each of them write "
+    "`lambda x: fun(**x)` where they have names, else `lambda x: fun(*x)`."
+)
 
 
 class Reply(NamedTuple):
@@ -65,8 +72,21 @@ class Objective:
                 return Reply(math.nan, _text(error))
             number = _number(value, self.worst)
         except Exception as error:
+            if isinstance(error, TypeError) and not _may_be_called(self.fun, 1 + len(self.args)):
+                attach(error, UNPACKED)
             return Reply(math.nan, None, _portable(error) if self.travels else error)
         return Reply(number) if math.isfinite(number) else Reply(math.nan, f"returned {number}")
+
+
+def _may_be_called(fun: Callable[..., Any], n: int) -> bool:
+    """Whether a function takes n arguments by position, as far as it tells."""
+    try:
+        inspect.signature(fun).bind(*[None] * n)
+    except TypeError:
+        return False
+    except ValueError:  # of compiled code, which does not tell
+        pass
+    return True
 
 
 def _number(value: Any, worst: float) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,8 @@ def read_observations(
     """
     if x is None and id is None:
         raise ValueError(f"{names[0]} or id must say what was evaluated, got neither")
+    if isinstance(x, Integral) and books.space.n_parameters > 1:
+        raise ValueError(f"{names[0]} must be a point, got {x}; the number of a suggestion is told by id={x}")
     points, numbers = _points_and_ids(x, id)
     if points is None and numbers is not None:
         rows = np.stack([_row_asked(books, number) for number in numbers])

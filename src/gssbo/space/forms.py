@@ -27,6 +27,7 @@ PRIORS = {"uniform": False, "log-uniform": True}  # scikit-optimize's words for 
 ALMOST = {"log", "log10", "loguniform", "log-uniform", "linear", "lin", "uniform"}
 FIXED = RealNumber | Decimal | str | bytes | None  # what may be meant as the value of a parameter
 NO_RANGE = complex | date | time | timedelta | np.datetime64 | np.timedelta64  # though pairs of them look like one
+APART = "; lower ends and upper ends apart are scipy.optimize.Bounds(low, high)"
 KINDS = "a pair (low, high), a Real, Integer or Categorical, a range, bool, or a list of values"
 
 
@@ -55,7 +56,17 @@ def read_bounds(bounds: Any) -> Form:
         raise ValueError(f"bounds must not be empty, got {brief(bounds)}")
     if all(_is_pair_of_numbers(item) for item in bounds):
         return _from_table([[builtin(end) for end in item] for item in bounds])
-    return Form(tuple(_parameter(f"bounds[{i}]", item) for i, item in enumerate(bounds)))
+    if all(map(_is_number, bounds)):
+        raise ValueError(
+            f"bounds must have an entry a parameter, such as a pair (low, high), got {brief(bounds[0])}; one parameter "
+            "is [(low, high)], and a point to begin with goes to x0"
+        )
+    try:
+        return Form(tuple(_parameter(f"bounds[{i}]", item) for i, item in enumerate(bounds)))
+    except ValueError as error:
+        if not _are_lower_and_upper(bounds):
+            raise
+        raise ValueError(f"{error}{APART}") from None
 
 
 def _scipy_table(bounds: Any) -> Any:
@@ -71,7 +82,8 @@ def _scipy_table(bounds: Any) -> Any:
 def _from_table(bounds: Any) -> Form:
     table = check_matrix("bounds", bounds)
     if table.shape[1] != 2:
-        raise ValueError(f"bounds must be (low, high) pairs, shape (d, 2), got shape {table.shape}")
+        apart = APART if len(table) == 2 else ""
+        raise ValueError(f"bounds must be (low, high) pairs, shape (d, 2), got shape {table.shape}{apart}")
     return Form(tuple(_real(f"bounds[{i}]", low, high) for i, (low, high) in enumerate(table.tolist())))
 
 
@@ -170,6 +182,12 @@ def _named(where: str, kind: type[Integer] | type[Categorical], *values: Any, **
 
 def _is_number(value: Any) -> bool:
     return isinstance(value := builtin(value), RealNumber | Decimal) and not isinstance(value, bool | np.timedelta64)
+
+
+def _are_lower_and_upper(bounds: Sequence[Any]) -> bool:
+    """Whether it is two lists of numbers, equally long."""
+    listed = len(bounds) == 2 and all(isinstance(item, list | tuple | np.ndarray) for item in bounds)
+    return listed and len(bounds[0]) == len(bounds[1]) and all(_is_number(end) for item in bounds for end in item)
 
 
 def _is_pair_of_numbers(item: Any) -> bool:

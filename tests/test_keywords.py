@@ -136,7 +136,7 @@ def test_parameters_are_made_as_ever():
     ],
 )
 def test_arguments_by_position_are_those_of_minimize(args, keywords, got):
-    message = rf"^minimize\(\) takes fun, bounds by position, then keywords such as x0=; got {got}$"
+    message = rf"^minimize\(\) takes fun, bounds by position and n_evals, x0 \.\.\. by keyword; got {got}$"
     with pytest.raises(TypeError, match=message):
         gssbo.minimize(*args, n_evals=5, **keywords)
 
@@ -173,3 +173,20 @@ def test_an_optimizer_is_copied_and_pickled_as_ever():
     opt.tell(opt.ask(), 1.0)
     expected = copy.deepcopy(opt).ask()
     assert pickle.loads(pickle.dumps(opt)).ask() == copy.copy(opt).ask() == expected
+
+
+def test_run_goes_on_with_an_optimizer_and_checks_its_keywords():
+    opt = gssbo.Optimizer([(0.0, 1.0)], n_init=3, rng=0)
+    for n_evals in (4, 6):
+        result = gssbo.run(opt, bowl, n_evals=n_evals)
+        assert (result.nfev, opt.n_told) == (n_evals, n_evals)
+    whole = gssbo.minimize(bowl, [(0.0, 1.0)], n_evals=6, n_init=3, rng=0)
+    assert (result.x_iters == whole.x_iters).all()
+    with pytest.raises(
+        TypeError, match=r"^run\(\) got an unexpected keyword argument 'n_iter': did you mean 'n_evals'\?$"
+    ):
+        gssbo.run(opt, bowl, n_iter=3)
+    with pytest.raises(
+        TypeError, match=r"^run\(\) takes optimizer, fun by position and n_evals, args \.\.\. by keyword"
+    ):
+        gssbo.run(opt, bowl, 3)

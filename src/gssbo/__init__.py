@@ -19,6 +19,7 @@ import scipy.optimize as _optimize  # noqa: F401
 # isort: split
 from gssbo import diagnostics, journal, presets
 from gssbo._minimize import minimize
+from gssbo._run import run
 from gssbo.gp import GaussianProcess
 from gssbo.optimizer import Optimizer
 from gssbo.selection import select_subset
@@ -36,5 +37,6 @@ __all__ = [
     "journal",
     "minimize",
     "presets",
+    "run",
     "select_subset",
 ]

@@ -97,27 +97,25 @@ def check_keywords(function: str, given: Iterable[str], accepted: Iterable[str])
             raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{hint(name, known)}")
 
 
-def positions_of(function: Callable[..., Any]) -> tuple[str, ...]:
-    """The names of what a function takes by position."""
-    parameters = inspect.signature(function).parameters.values()
-    return tuple(each.name for each in parameters if each.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD)
-
-
-def check_positions(function: str, n: int, keywords: Iterable[str], by_position: tuple[str, ...]) -> None:
+def check_positions(function: Callable[..., Any], n: int, keywords: Iterable[str]) -> None:
     """Raise a TypeError where n arguments by position are too many, or one of them is there by keyword, too.
 
     Examples
     --------
-    >>> check_positions("minimize", 2, ["bounds"], ("fun", "bounds"))
+    >>> def minimize(fun, bounds, *, n_evals, x0=None, y0=None): ...
+    >>> check_positions(minimize, 2, ["bounds"])
     Traceback (most recent call last):
         ...
-    TypeError: minimize() takes fun, bounds by position, then keywords such as x0=; got 2, and bounds by keyword too
+    TypeError: minimize() takes fun, bounds by position and n_evals, x0 ... by keyword; got 2, and bounds by keyword too
     """
+    parameters = inspect.signature(function).parameters.values()
+    by_position = [each.name for each in parameters if each.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
+    by_keyword = [each.name for each in parameters if each.kind is inspect.Parameter.KEYWORD_ONLY]
     twice = [name for name in by_position[:n] if name in keywords]
     if n > len(by_position) or twice:
+        names = f"{', '.join(by_position)} by position and {', '.join(by_keyword[:2])} ... by keyword"
         again = f", and {', '.join(twice)} by keyword too" if twice else ""
-        names = ", ".join(by_position)
-        raise TypeError(f"{function}() takes {names} by position, then keywords such as x0=; got {n}{again}")
+        raise TypeError(f"{function.__name__}() takes {names}; got {n}{again}")
 
 
 def hint(name: str, known: tuple[str, ...]) -> str:
@@ -189,20 +187,19 @@ def checked(method: Function) -> Function:
     return cast(Function, with_checks)
 
 
-def with_checked_keywords(*, others: Callable[..., Any]) -> Callable[[Function], Function]:
-    """Check the keywords of a function that hands those it does not know to another one, before anything is bound.
+def with_checked_keywords(*, others: Callable[..., Any] | None = None) -> Callable[[Function], Function]:
+    """Check the keywords of a function that may hand those it does not know to another one, before anything is bound.
 
     Python itself would first complain that the keyword that was misspelt is missing.
     """
 
     def decorate(function: Function) -> Function:
-        accepted = (*keywords_of(function), *keywords_of(others))
-        by_position = positions_of(function)
+        accepted = (*keywords_of(function), *(() if others is None else keywords_of(others)))
 
         @functools.wraps(function)
         def with_checks(*args: Any, **keywords: Any) -> Any:
             check_keywords(function.__name__, keywords, accepted)
-            check_positions(function.__name__, len(args), keywords, by_position)
+            check_positions(function, len(args), keywords)
             return function(*args, **keywords)
 
         return cast(Function, with_checks)

@@ -17,6 +17,7 @@ from typing import Any
 from scipy.optimize import OptimizeResult
 
 from gssbo import _stops
+from gssbo._keywords import with_checked_keywords
 from gssbo._objective import Objective, Reply, attach
 from gssbo._stops import INFEASIBLE, MESSAGES, NO_VALUE, Stops
 from gssbo._text import brief
@@ -30,6 +31,7 @@ from gssbo.space.parameter import fresh
 __all__ = ["run"]
 
 
+@with_checked_keywords()
 def run(
     optimizer: Optimizer,
     fun: Callable[..., Any],
@@ -45,15 +47,28 @@ def run(
     callback: Callable[..., Any] | Sequence[Callable[..., Any]] | None = None,
     progress: Any = False,
 ) -> OptimizeResult:
-    """Evaluate what an optimizer suggests until a limit is met.
+    """Evaluate what an optimizer suggests until a limit is met: the loop of `gssbo.minimize`, for one made before.
 
-    The optimizer may have been told before, and count that as evaluations or as prior observations; suggestions that
-    are pending in it are evaluated first, then its queue. Other arguments are those of `gssbo.minimize`.
+    Parameters
+    ----------
+    optimizer : Optimizer
+        It may have been told before, as evaluations or, by `tell_prior`, as observations that do not count. Suggestions
+        that are pending in it are evaluated first, then its queue. It may be used as ever afterwards, or run on.
+    fun : callable
+    n_evals : int
+        Evaluations in all, those that the optimizer was told before included.
+    args, catch, workers, batch_size, timeout, target, patience, callback, progress
+        As of `gssbo.minimize`.
 
     Returns
     -------
     scipy.optimize.OptimizeResult
         As of `gssbo.minimize`.
+
+    Raises
+    ------
+    ValueError, Exception
+        As `gssbo.minimize` does.
 
     Examples
     --------

@@ -14,6 +14,7 @@ __all__ = [
     "hint",
     "inherited",
     "keywords_of",
+    "likely",
     "no_attribute",
     "with_checked_fields",
     "with_checked_keywords",
@@ -126,11 +127,12 @@ def hint(name: str, known: tuple[str, ...]) -> str:
     >>> hint("seed", ("bounds", "rng")), hint("betta", ("beta",)), hint("kappa", ("beta",))
     (": did you mean 'rng'?", ": did you mean 'beta'?", '')
     """
-    meant = _meant(name, known)
+    meant = likely(name, known)
     return "" if meant is None else f": did you mean {meant!r}?"
 
 
-def _meant(name: str, known: tuple[str, ...]) -> str | None:
+def likely(name: str, known: tuple[str, ...]) -> str | None:
+    """Which known name was likely meant by another one, if any: another package's word for it, or nearly the same."""
     for ours, theirs in SYNONYMS.items():
         if ours in known and name.lower() in theirs:
             return ours

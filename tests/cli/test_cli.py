@@ -279,3 +279,27 @@ def test_the_package_is_the_command(tmp_path, capfd, arguments, code):
     except SystemExit as error:
         returned = error.code
     assert (done.returncode, module) == (returned, capfd.readouterr()) and returned == code
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            ["tune", "echo 1", "--n-evals", "5", "--n-jobs", "2"],
+            "unrecognized argument --n-jobs: did you mean --workers?",
+        ),
+        (
+            ["tune", "echo 1", "--n-evals", "5", "--direction=x"],
+            "unrecognized argument --direction: did you mean --maximize?",
+        ),
+        (
+            ["tell", "run.jsonl", "--failed", "--reeson", "dust"],
+            "unrecognized argument --reeson: did you mean --reason?",
+        ),
+        (["best", "run.jsonl", "--zzz"], "unrecognized arguments: --zzz"),
+    ],
+)
+def test_a_misspelt_option_is_named_with_the_one_that_was_meant(capsys, arguments, said):
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2 and capsys.readouterr().err.endswith(f"error: {said}\n")

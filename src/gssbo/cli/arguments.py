@@ -6,6 +6,8 @@ import argparse
 from collections.abc import Iterable
 from typing import Any
 
+from gssbo._keywords import likely
+
 __all__ = ["Interleaved", "joined", "natural", "positive", "subset_size"]
 
 
@@ -20,9 +22,20 @@ class Interleaved(argparse.ArgumentParser):
             return super().parse_known_args(args, namespace)
         self._reads_options = True
         try:
-            return self.parse_known_intermixed_args(args, namespace)
+            found, others = self.parse_known_intermixed_args(args, namespace)
         finally:
             self._reads_options = False
+        self._refuse_slips(others)
+        return found, others
+
+    def _refuse_slips(self, words: Iterable[str]) -> None:
+        """End the command at an option that it has not, where it is clear which one was meant."""
+        ours = {_as_name(option): option for action in self._actions for option in action.option_strings}
+        for word in words:
+            option = word.partition("=")[0]
+            meant = likely(_as_name(option), tuple(ours)) if option.startswith("--") else None
+            if meant is not None:
+                self.error(f"unrecognized argument {option}: did you mean {ours[meant]}?")
 
 
 def positive(text: str) -> int:
@@ -94,6 +107,10 @@ def joined(arguments: Iterable[str]) -> list[str]:
         else:
             found.append(word)
     return found
+
+
+def _as_name(option: str) -> str:
+    return option.lstrip("-").replace("-", "_")
 
 
 def _is_negative(text: str) -> bool:

@@ -9,6 +9,7 @@ import pytest
 
 from gssbo import GaussianProcess, Optimizer
 from gssbo.ledger import Ledger
+from gssbo.recorded import read_ledger
 from gssbo.space import Space
 from tests.ledgers import MIXED, POINT, asked, books
 

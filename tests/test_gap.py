@@ -120,7 +120,7 @@ def test_the_command_prints_the_tables_and_keeps_histories(tmp_path, capsys):
     assert "## hartmann6, n = 34, M = 28, 2 seeds" in first.out
     assert all(f"| {rule} | " in first.out for rule in RULES)
     assert "over vector" not in first.out  # targets are of the paper's sizes
-    again = "python -m bench.gap --problems hartmann6 --seeds 2 --n 34 --size 28 --refit 10 --refitted 1"
+    again = "python -m bench.gap --problems hartmann6 --seeds 2 --n 34 --size 28 --refit 1 --refitted 1"
     assert f"again: `{again}`" in first.out
     records = json.loads((tmp_path / "numbers.json").read_text(encoding="utf-8"))
     assert records["hartmann6"]["gaps"].keys() == {"0", "1"}

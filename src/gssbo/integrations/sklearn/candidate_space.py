@@ -71,8 +71,8 @@ class CandidateSpace:
         self._values: dict[str, Callable[[Any], Any]] = {}
         for name, item in given.items():
             if not isinstance(name, str):
-                raise ValueError(f"param_distributions must have text as names, got {brief(name)}")
-            check_unmasked(f"param_distributions[{name!r}]", item)
+                raise ValueError(f"{called} must have text as names, got {brief(name)}")
+            check_unmasked(f"{called}[{name!r}]", item)
             try:
                 if isinstance(item, np.ndarray) or (isinstance(item, list) and not _is_range(item)) or _is_values(item):
                     # Elements of an array as they are: its tolist() would turn arrays inside into lists.

@@ -199,7 +199,7 @@ QUICK = Plan(
 
 FULL = Plan(
     _parts(
-        refits={"hartmann6": ((120, 400, 800), 20), "powell50": ((120, 400, 800), 7)},
+        refits={"hartmann6": ((120, 400, 800), 20), "powell50": ((120, 400, 800), 20)},
         slices=(
             *(("hartmann6", n, 20, "GSSBO") for n in SLICES),
             *(("hartmann6", n, 20, "GSSBO, frozen and cached") for n in SLICES[1:]),

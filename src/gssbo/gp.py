@@ -66,8 +66,8 @@ class GaussianProcess(Regressor):
         Whether responses are standardised to mean 0 and standard deviation 1 before fitting. Others must be at most
         1e280 in size; in an optimizer they count as that large.
     n_restarts : int
-        Starts besides the first: after a warm start one from the constructor's values, then one with long
-        lengthscales and little noise, the others at random.
+        Starts besides the first: short lengthscales and much noise, long ones and little, after a warm start the
+        constructor's values, the others at random.
     lengthscale_bounds : (low, high), optional
         Search bounds, the same for every dimension. Default: (1e-3, 1e3) times each column's spread.
     variance_bounds, noise_bounds : (low, high)

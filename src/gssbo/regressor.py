@@ -42,7 +42,8 @@ FIXED: dict[str, Any] = {"status": "fixed", "message": "", "n_evaluations": 0, "
 
 SHARE = 512  # candidates below which a thread of their own does not pay
 MOST_SPREAD = 1e300  # of a column of X: bounds of its lengthscale are multiples of it
-LITTLE_NOISE = 1e-3  # of the responses' variance; a start
+MOSTLY_NOISE = 0.15, 1.0  # a start: lengthscales in sqrt(d) times a column's spread, and noise variance
+MOSTLY_SIGNAL = 1.0, 1e-4
 REACH = 1.5  # in sqrt(d) times a column's spread: a lengthscale beyond it says that the parameter hardly matters
 
 
@@ -212,15 +213,18 @@ class Regressor(StandardizedRegression):
     def _starts(self, X: FloatArray, first: FloatArray, bounds: FloatArray, rng: np.random.Generator) -> FloatArray:
         """Return `first` and the restarts (n_restarts + 1, d + 2).
 
-        After a warm start the first restart is the constructor's, as a chain of warm starts alone stays in whatever
-        maximum it once fell into. The next calls nearly all of the responses signal, on long lengthscales: where there
-        are many parameters it often ends highest. The others are drawn from what is plausible on standardised data.
-        Lengthscales are drawn around one of them: independent ones are all wrong together where there are many.
+        The first two restarts call nearly all of the responses noise, on short lengthscales, and nearly all of them
+        signal, on long ones: where there are many parameters they seldom lead to the same maximum. After a warm start
+        the third is the constructor's. The others are drawn from what is plausible on standardised data. Lengthscales
+        are drawn around one of them: independent ones are all wrong together where there are many.
         """
         d = X.shape[1]
         size = np.log(np.sqrt(d) * _spread(X))
-        chosen = [first, self._cold_start(X)] if self._warm(X) else [first]
-        chosen.append(np.append(size, [0.0, np.log(LITTLE_NOISE)]))
+        chosen = [first]
+        for share, noise in (MOSTLY_NOISE, MOSTLY_SIGNAL):
+            chosen.append(np.append(size + np.log(share), [0.0, np.log(noise)]))
+        if self._warm(X):
+            chosen.append(self._cold_start(X))
         n_drawn = max(self.n_restarts + 1 - len(chosen), 0)
         u, jitter = rng.random((n_drawn, 3)), rng.standard_normal((n_drawn, d))
         drawn: FloatArray = np.column_stack(

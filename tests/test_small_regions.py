@@ -185,15 +185,29 @@ def test_regions_of_a_few_points_are_found_and_exhausted(hasty, region):
             opt.ask()
 
 
-def test_where_walks_leave_an_equality_its_ends_are_found_and_the_reason_is_given(hasty):
-    """Only the ends, as a logarithm makes it a curve."""
-    equal = LinearConstraint([[1, 1]], 0.7, 0.7)
-    opt = Optimizer([Real(1e-3, 1.0, log=True), (0.0, 1.0)], constraints=equal, n_init=2, rng=0)
-    with pytest.raises(SpaceExhausted, match=r"are told \(\d distinct\) or pending \(0\); equalities between real"):
-        for _ in range(9):
-            x = opt.ask()
-            opt.tell(x, x.sum())
-    assert opt.n_told >= 2 and np.allclose(opt.X.sum(axis=1), 0.7, rtol=1e-14)
+UNEVEN = {
+    "a logarithm": ([Real(1e-3, 1.0, log=True), (0.0, 1.0)], [[1, 1]], 0.7, 0.245),
+    "logarithms": ([Real(1e-4, 1.0, log=True)] * 4, [[1, 1, 1, 2]], 0.7, 0.07),
+    "whole numbers": ([range(20)] * 3 + [(0.0, 1.0)] * 3, [[1, 1, 1, 1, 1, 1]], 30.37, 263.8723),
+    "two equalities": (
+        [range(20)] * 2 + [(0.0, 1.0)] * 2 + [Real(1e-3, 1.0, log=True)] * 2,
+        [[1, 1, 1, 1, 1, 1], [1, -1, 0, 1, 2, -1]],
+        [21.3, 0.4],
+        166.8433,
+    ),
+}
+
+
+@pytest.mark.parametrize("region", UNEVEN)
+def test_linear_equalities_of_logarithms_and_whole_numbers_are_met_anywhere(region):
+    """Not at the ends alone: the least sum of squares, which is inside, is found but for a seventh."""
+    bounds, A, level, least = UNEVEN[region]
+    rule = LinearConstraint(A, level, level)
+    space = Space(bounds, rule)
+    result = minimize(lambda x: float((np.asarray(x) ** 2).sum()), space, n_evals=40, rng=0)
+    assert result.nfev == 40 and len({tuple(x) for x in result.x_iters}) == 40
+    assert all(space.feasible(space.read("x", x)[0]).all() for x in result.x_iters)
+    assert least * 0.999 < result.fun < 1.15 * least
 
 
 def test_one_of_many_basins_of_a_function_is_found():

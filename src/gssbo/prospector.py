@@ -30,8 +30,8 @@ ENDS = 8  # of the region of linear constraints, looked for where trying found n
 APART = 0.25  # how close a point may be to one that is waited for, by the distance to the nearest that is told
 SEEDS = 32  # choices of the other parameters for which the real ones are solved for
 EQUALITIES = (
-    "; equalities between real parameters cannot be met by trying: a LinearConstraint of reals alone, none "
-    "of them on a logarithm, is met; else express one parameter through the others, or allow some slack"
+    "; equalities between real parameters cannot be met by trying: those of a LinearConstraint are looked for; "
+    "else express one parameter through the others, or allow some slack"
 )
 
 Score = Callable[[FloatArray], FloatArray]
@@ -144,11 +144,9 @@ class Prospector:
                 f"constraints must leave points to suggest, got none among {tried} tried{self._why(rng)}"
             )
         if len(found) == 0:
-            # No walk stays on such an equality: there may be many others.
-            why = EQUALITIES if space.has_equality and len(space.faces[0]) == 0 else ""
             raise SpaceExhausted(
                 "nothing is left to suggest: all feasible points that were found are told "
-                f"({self._history.n_distinct} distinct) or pending ({len(self._pending)}){why}"
+                f"({self._history.n_distinct} distinct) or pending ({len(self._pending)})"
             )
         return different(found)[:n]
 
@@ -167,7 +165,9 @@ class Prospector:
 
     @property
     def _terrain(self) -> Terrain:
-        return Terrain(self._space.project, self._meets, self._space.faces)
+        space = self._space
+        project = space.project if len(space.faces[0]) else space.settled
+        return Terrain(project, self._meets, space.faces)
 
     def _told(self) -> FloatArray:
         """Feasible unit points (m, D) that are told, 64 or more if there are so many, the best ones first."""

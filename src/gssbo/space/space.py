@@ -25,6 +25,7 @@ from gssbo._typing import FloatArray, IndexArray
 from gssbo._validation import check_matrix
 from gssbo.space.categorical import Categorical
 from gssbo.space.constraints import Constraints
+from gssbo.space.equalities import Equalities
 from gssbo.space.forms import read_bounds
 from gssbo.space.parameter import ROUNDING, Misfit, Parameter
 from gssbo.space.points import read_array, read_columns
@@ -104,6 +105,10 @@ class Space:
         names = self.names or [f"{i}" for i in range(self.n_parameters)]
         inside = ", ".join(f"{name}: {each!r}" for name, each in zip(names, self.parameters, strict=True))
         return f"Space({inside})"
+
+    @cached_property
+    def _equalities(self) -> Equalities:
+        return Equalities(self._kinds, self._constraints.faces())
 
     @cached_property
     def n_doubles(self) -> float:
@@ -224,6 +229,17 @@ class Space:
     def project(self, U: FloatArray) -> FloatArray:
         """The realisable unit points (n, D) nearest to U (n, D), column by column."""
         return self.to_unit(self.from_unit(U)) if self.discrete else U
+
+    def settled(self, U: FloatArray) -> FloatArray:
+        """As `project`, with reals moved so that linear equalities they have a part in are met, where that can be."""
+        if len(self._equalities) == 0:
+            return self.project(U)
+        rows = self.from_unit(U)
+        columns = self.columns(rows)
+        moved = self._equalities.balanced(self._numbers(rows))
+        for i, column in zip(self._equalities.reals, moved.T, strict=True):
+            columns[i] = column
+        return self.to_unit(self.rows(columns))
 
     def at(self, indices: IndexArray) -> Rows:
         """Rows number 0, 1, ..., size - 1 of a finite space."""

@@ -1,5 +1,8 @@
 """`minimize`: the budget, the first points, what it takes, and when it ends."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from scipy.optimize import Bounds, OptimizeResult
@@ -176,6 +179,24 @@ def test_the_budget_is_said_to_be_spent_only_where_nothing_else_was_met():
     assert run(n_evals=3, callback=lambda r: r.nfev == 3).status == 1
     assert run(n_evals=1, target=1e9).status == 5
     assert run(n_evals=3, timeout=1e6).status == 0
+
+
+def test_a_target_met_in_flight_counts_although_nothing_is_left_to_ask_for():
+    told = threading.Event()
+
+    def last(x):
+        assert x["n"] != 8 or told.wait(20.0)
+        return 1.0 / x["n"]
+
+    def release(progress):
+        if progress.nfev == 7:
+            told.set()
+
+    with ThreadPoolExecutor(8) as executor:
+        result = gssbo.minimize(
+            last, {"n": range(1, 9)}, n_evals=99, workers=executor, target=0.125, callback=release, rng=0
+        )
+    assert (result.status, result.nfev, result.x) == (5, 8, {"n": 8})
 
 
 # ---- SciPy's ways

@@ -195,8 +195,10 @@ class _Run:
         """Whoever watches is told, and may ask to stop."""
         self._show(self._standing())
         why = self._notify(self._progress(x, reply.value))
-        if self._status is None:
-            self._status, self._why = (_stops.CALLBACK if why else self._stops.met(self._optimizer)), why
+        if self._status in (None, _stops.EXHAUSTED):  # what is exhausted may be met by what was still in flight
+            met = _stops.CALLBACK if why else self._stops.met(self._optimizer)
+            if met is not None:
+                self._status, self._why = met, why
 
     def _break_off(self) -> None:
         """Tell what is over, once more what may have been told, and give up on the rest.

@@ -240,7 +240,7 @@ def test_an_exception_carries_everything_evaluated_before(fails):
     partial = caught.value.partial_result
     assert np.array_equal(partial.x_iters, np.array(calls[:7]))
     assert partial.fun == min(float(x[0]) for x in calls[:7])
-    assert "after 7 evaluations;" in caught.value.__notes__[0]
+    assert "after 7 evaluations;" in caught.value.__notes__[-1]
 
 
 class Slotted(Exception):
@@ -377,3 +377,12 @@ def test_another_error_of_an_objective_is_not_told_so(fun, args):
     with pytest.raises((TypeError, ValueError)) as caught:
         gssbo.minimize(fun, [(0.0, 1.0)], n_evals=3, args=args, rng=0)
     assert not any("lambda" in note for note in caught.value.__notes__)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "said"), [([(2, 2), (3, 3)], "array([2., 3.])"), ({"a": (2, 2), "b": ["u"]}, "{'a': 2.0, 'b': 'u'}")]
+)
+def test_an_error_says_at_which_point_and_in_which_form_it_came(bounds, said):
+    with pytest.raises((TypeError, IndexError)) as caught:
+        gssbo.minimize(lambda x: x["a"] + "b", bounds, n_evals=2, rng=0)
+    assert f"gssbo: the objective was called with {said}." in caught.value.__notes__

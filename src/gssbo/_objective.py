@@ -74,6 +74,7 @@ class Objective:
         except Exception as error:
             if isinstance(error, TypeError) and not _may_be_called(self.fun, 1 + len(self.args)):
                 attach(error, UNPACKED)
+            attach(error, f"gssbo: the objective was called with {brief(x)}.")
             return Reply(math.nan, None, _portable(error) if self.travels else error)
         return Reply(number) if math.isfinite(number) else Reply(math.nan, f"returned {number}")
 

@@ -70,7 +70,8 @@ def test_constraints_on_a_box():
     _, admission = books([(0.0, 1.0)] * 2, constraints=corner)
     points = admission.some(5, np.random.default_rng(0))
     assert len(points) == 5 and (points.sum(axis=1) >= 1.97).all()
-    _, admission = books([(0.0, 1.0)] * 2, constraints=LinearConstraint([[1.0, 1.0]], lb=3.0))
+    apart = [LinearConstraint([[1.0, 1.0]], lb=1.5), LinearConstraint([[1.0, 1.0]], ub=1.2)]
+    _, admission = books([(0.0, 1.0)] * 2, constraints=apart)
     with pytest.raises(InfeasibleError, match=r"none among 100000 tried; a point that meets them"):
         admission.some(1, np.random.default_rng(0))
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import LinearConstraint, NonlinearConstraint
 
 from gssbo import Categorical, Optimizer, Real, minimize
-from gssbo.exceptions import SpaceExhausted
+from gssbo.exceptions import InfeasibleError, SpaceExhausted
 from gssbo.space import Space
 from tests.optimizers import few_candidates
 
@@ -208,6 +208,20 @@ def test_linear_equalities_of_logarithms_and_whole_numbers_are_met_anywhere(regi
     assert result.nfev == 40 and len({tuple(x) for x in result.x_iters}) == 40
     assert all(space.feasible(space.read("x", x)[0]).all() for x in result.x_iters)
     assert least * 0.999 < result.fun < 1.15 * least
+
+
+@pytest.mark.parametrize(
+    ("bounds", "rule", "said"),
+    [
+        ([(0.0, 1.0), range(3)], LinearConstraint([[1, 1]], 9.0, 9.0), "0 of constraints[0] is between 0 and 3 "),
+        ([(0.0, 1.0)] * 2, LinearConstraint([[1, 0], [1, -2]], [0, 4]), "1 of constraints[0] is between -2 and 1 "),
+        ([Categorical([5, 1]), Categorical(["a", "b"])], LinearConstraint([[1, 0]], ub=0.5), "is between 1 and 5 "),
+    ],
+)
+def test_a_row_that_no_point_meets_is_named(bounds, rule, said):
+    with pytest.raises(InfeasibleError) as caught:
+        Optimizer(bounds, constraints=rule, rng=0).ask()
+    assert said in str(caught.value)
 
 
 def test_one_of_many_basins_of_a_function_is_found():

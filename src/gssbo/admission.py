@@ -242,8 +242,11 @@ class Admission:
             met = int(self._space.feasible(rows).sum())
             if met == 0:
                 undefined = self._space.undefined(rows)
-                why = "" if undefined is None else f"; {undefined} is NaN at all of them"
-                raise InfeasibleError(f"constraints must leave points to suggest, got none of the space's {size}{why}")
+                why = self._space.unreachable if undefined is None else f"{undefined} is NaN at all of them"
+                raise InfeasibleError(
+                    f"constraints must leave points to suggest, got none of the space's {size}"
+                    + ("" if why is None else f"; {why}")
+                )
             feasible = f"{met} feasible of "
         raise SpaceExhausted(
             f"nothing is left to suggest: all {feasible}{size} points of the space are told "

@@ -33,6 +33,7 @@ __all__ = ["Constraints"]
 
 EPS = np.finfo(np.float64).eps
 LEAST_RADIUS = 1e-8  # of the unit cube: the centre of less is one of rounding
+ROUNDED = 1e-9  # of the sizes of the terms of a row: what is so close to a bound may meet it
 POLISH = 3  # steps to an equality, which linear programming meets to 1e-9
 SQUARABLE = 500  # powers of two: what is no larger, and no smaller, has squares that are doubles
 
@@ -115,6 +116,21 @@ class Constraints:
             if isinstance(test, _Nonlinear) and some and all(test.is_nan(point) for point in some):
                 return f"constraints[{i}]"
             left = left[test(numbers[left], some)]
+        return None
+
+    def unreachable(self, low: FloatArray, high: FloatArray) -> str | None:
+        """A row of the linear constraints that no values between low and high (d,) meet, and what it comes to."""
+        for i, test in enumerate(self._tests):
+            if isinstance(test, _Linear):
+                ends = np.stack([test.A * low, test.A * high])
+                least, most = ends.min(axis=0).sum(axis=1), ends.max(axis=0).sum(axis=1)
+                slack = ROUNDED * np.abs(ends).sum(axis=(0, 2))
+                for row in np.flatnonzero((least - slack > test.upper) | (most + slack < test.lower)).tolist():
+                    wanted = test.lower[row] if most[row] < test.lower[row] else test.upper[row]
+                    return (
+                        f"row {row} of constraints[{i}] is between {least[row]:.6g} and {most[row]:.6g} within the "
+                        f"bounds, and never {wanted:.6g}"
+                    )
         return None
 
     def centre(self, numbers: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray | None:

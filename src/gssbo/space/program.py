@@ -25,7 +25,7 @@ from gssbo.space.categorical import Categorical
 from gssbo.space.parameter import Column, Parameter
 from gssbo.space.real import Real
 
-__all__ = ["Faces", "extreme"]
+__all__ = ["Faces", "box", "extreme"]
 
 MOST = 2_000  # values of categories that constraints see: each is a variable
 NODES, WORK = 1_000, 500_000  # of a search at the most: nodes, and nodes times entries of A
@@ -88,6 +88,17 @@ def extreme(
     for i, block, own in zip(seen, blocks, v, strict=True):
         found[i] = _column(kinds[i], block, own)
     return _polished(kinds, faces, found)
+
+
+def box(kinds: Sequence[Parameter]) -> FloatArray:
+    """Least and largest values (2, d) of parameters as numbers; 0 for categories that are none."""
+    blocks = [_block(kind) for kind in kinds]
+    ends = [
+        (v.slopes.min(), v.slopes.max()) if len(v.slopes) > 1 else (v.base, v.base + v.slopes[0] * v.last)
+        for v in blocks
+    ]
+    found: FloatArray = np.nan_to_num(np.sort(ends, axis=1)).T
+    return found
 
 
 def _block(kind: Parameter) -> _Block:

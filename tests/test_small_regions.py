@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from scipy.optimize import LinearConstraint, NonlinearConstraint
 
-from gssbo import Categorical, Optimizer, Real, minimize
+from gssbo import Categorical, Integer, Optimizer, Real, minimize
 from gssbo.exceptions import InfeasibleError, SpaceExhausted
 from gssbo.space import Space
+from gssbo.space.equalities import Equalities
 from tests.optimizers import few_candidates
 
 
@@ -208,6 +209,15 @@ def test_linear_equalities_of_logarithms_and_whole_numbers_are_met_anywhere(regi
     assert result.nfev == 40 and len({tuple(x) for x in result.x_iters}) == 40
     assert all(space.feasible(space.read("x", x)[0]).all() for x in result.x_iters)
     assert least * 0.999 < result.fun < 1.15 * least
+
+
+def test_reals_that_cannot_meet_an_equality_come_as_near_as_they_can():
+    kinds = [Integer(0, 9), Real(0.0, 0.1), Real(1e-3, 0.1, log=True)]
+    sums = Equalities(kinds, (np.ones((1, 3)), np.array([30.0]), np.array([30.0])))
+    reals = sums.balanced(np.array([[9.0, 0.05, 0.01], [0.0, 0.0, 1e-3]]))
+    np.testing.assert_allclose(reals, 0.1)
+    low = Equalities(kinds, (np.ones((1, 3)), np.array([-5.0]), np.array([-5.0])))
+    np.testing.assert_allclose(low.balanced(np.array([[9.0, 0.05, 0.01]])), [[0.0, 1e-3]])
 
 
 @pytest.mark.parametrize(

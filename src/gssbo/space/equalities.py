@@ -75,9 +75,11 @@ class Equalities:
             w = np.where(held, 0.0, np.where(self._log, x * self._span, self._high - self._low))
             slopes = w[:, None, :] * E
             gram = np.einsum("nij,nkj->nik", slopes, slopes)
-            ridge = RIDGE * np.einsum("nii->n", gram) + TINY
+            trace = np.einsum("nii->n", gram)
+            ridge = RIDGE * trace + TINY
             gaps = rest - np.einsum("ij,kj->ik", x, E)
             shares = np.linalg.solve(gram + ridge[:, None, None] * np.eye(len(E)), gaps[:, :, None])[:, :, 0]
+            shares[trace == 0.0] = 0.0  # all are held
             u = np.clip(np.einsum("nij,ni->nj", slopes, shares), -1.0, 1.0)
             moved = np.where(self._log, x * np.exp(self._span * u), x + (self._high - self._low) * u)
             held |= (moved < self._low) | (moved > self._high)

@@ -225,6 +225,11 @@ def test_reals_that_cannot_meet_an_equality_come_as_near_as_they_can():
     [
         ([(0.0, 1.0), range(3)], LinearConstraint([[1, 1]], 9.0, 9.0), "0 of constraints[0] is between 0 and 3 "),
         ([(0.0, 1.0)] * 2, LinearConstraint([[1, 0], [1, -2]], [0, 4]), "1 of constraints[0] is between -2 and 1 "),
+        (
+            [(0.0, 1.0)] * 2,
+            LinearConstraint([[1e300, 1e300]], ub=-1e299),
+            "between 0 and 2e+300 within the bounds, and never -1e+299",
+        ),
         ([Categorical([5, 1]), Categorical(["a", "b"])], LinearConstraint([[1, 0]], ub=0.5), "is between 1 and 5 "),
     ],
 )

@@ -127,9 +127,10 @@ class Constraints:
                 slack = ROUNDED * np.abs(ends).sum(axis=(0, 2))
                 for row in np.flatnonzero((least - slack > test.upper) | (most + slack < test.lower)).tolist():
                     wanted = test.lower[row] if most[row] < test.lower[row] else test.upper[row]
+                    first, last, never = test.as_given(row, np.array([least[row], most[row], wanted]))
                     return (
-                        f"row {row} of constraints[{i}] is between {least[row]:.6g} and {most[row]:.6g} within the "
-                        f"bounds, and never {wanted:.6g}"
+                        f"row {row} of constraints[{i}] is between {first:.6g} and {last:.6g} within the bounds, "
+                        f"and never {never:.6g}"
                     )
         return None
 
@@ -222,7 +223,7 @@ class _Linear:
             )
         if not np.isfinite(self.A).all():
             raise ValueError(f"{where} must have finite coefficients, got {brief(self.A.tolist())}")
-        powers = _powers(self.A, np.where(is_number, largest, 0.0))
+        self._powers = powers = _powers(self.A, np.where(is_number, largest, 0.0))
         with np.errstate(over="ignore"):  # what no sum comes to is no bound, or one that nothing meets
             self.A = np.ldexp(self.A, powers[:, None])
             self.lower, self.upper = (np.ldexp(each, powers) for each in _bounds(where, constraint))
@@ -244,6 +245,12 @@ class _Linear:
         values = np.einsum("ij,kj->ik", numbers, self.A)
         slack = (numbers.shape[1] + 2) * EPS * np.einsum("ij,kj->ik", np.abs(numbers), self._sizes)
         return values, slack
+
+    def as_given(self, row: int, values: FloatArray) -> list[float]:
+        """Values (n,) of a row as they are with the coefficients that were given; infinite beyond doubles."""
+        with np.errstate(over="ignore"):
+            given: list[float] = np.ldexp(values, -self._powers[row]).tolist()
+        return given
 
     def depends(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Mask of the rows that depend on the chosen parameters, a mask (d,)."""

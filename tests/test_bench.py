@@ -75,7 +75,7 @@ def test_iterations_are_those_of_the_loop_on_scikit_learn(variant, n):
 
 
 def test_refits_reach_the_likelihood_of_scikit_learn():
-    remark = gaussian_process.refit("eggholder2", (25,), 2, 40).verify()
+    remark = gaussian_process.refit("hartmann6", (30,), 2, 40).verify()
     assert "100% of 2 fits" in remark
 
 

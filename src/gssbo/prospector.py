@@ -224,8 +224,9 @@ class Prospector:
         undefined = space.undefined(space.from_unit(space.place(rng.random((BATCH, space.n_draws)))))
         if undefined is not None:
             return f"; {undefined} is NaN at all of {BATCH} tried again"
-        if space.unreachable is not None:
-            return f"; {space.unreachable}"
+        unreachable = space.unreachable
+        if unreachable is not None:
+            return f"; {unreachable}"
         if space.has_equality:
             return EQUALITIES
         return "; a point that meets them, told, enqueued or given as x0, shows where to look for others"

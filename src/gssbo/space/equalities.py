@@ -5,7 +5,7 @@ bound stays there.
 
 Notation
 --------
-E, e        the equalities are E x = e (k, d), (k,)
+A, e        the equalities are A numbers = e (k, d), (k,); E are the columns of the reals (k, r)
 x, w        values of the reals (n, r), and how fast they move in the unit cube (n, r)
 """
 
@@ -53,23 +53,26 @@ class Equalities:
 
     def __init__(self, kinds: Sequence[Parameter], faces: tuple[FloatArray, FloatArray, FloatArray]) -> None:
         A, lower, upper = faces
-        free = [(i, kind) for i, kind in enumerate(kinds) if isinstance(kind, Real) and kind.high > kind.low]
-        self.reals = [i for i, kind in free if A[lower == upper, i].any()]
-        chosen = [kind for i, kind in free if i in self.reals]
-        self._low, self._high = (np.array([getattr(kind, end) for kind in chosen]) for end in ("low", "high"))
-        self._span = np.array([np.log(kind.high) - np.log(kind.low) if kind.log else 0.0 for kind in chosen])
+        equal = lower == upper
+        free = {i: kind for i, kind in enumerate(kinds) if isinstance(kind, Real) and kind.high > kind.low}
+        moved = {i: kind for i, kind in free.items() if A[equal, i].any()}
+        self.reals = list(moved)
+        self._low = np.array([kind.low for kind in moved.values()])
+        self._high = np.array([kind.high for kind in moved.values()])
+        self._span = np.array([np.log(kind.high) - np.log(kind.low) if kind.log else 0.0 for kind in moved.values()])
         self._log = self._span > 0.0
-        rows = (lower == upper) & (A[:, self.reals] != 0.0).any(axis=1)
-        self._E, self._e = A[rows], lower[rows]
+        rows = equal & A[:, self.reals].any(axis=1)
+        self._A, self._e = A[rows], lower[rows]
+        self._E = np.ascontiguousarray(self._A[:, self.reals])
 
     def __len__(self) -> int:
         return len(self._e)
 
     def balanced(self, numbers: FloatArray) -> FloatArray:
         """Reals (n, r) near those of points with values `numbers` (n, d) that meet the equalities, where there are."""
-        E = np.ascontiguousarray(self._E[:, self.reals])
+        E = self._E
         x = numbers[:, self.reals]
-        rest = self._e - np.einsum("ij,kj->ik", np.nan_to_num(numbers), self._E) + np.einsum("ij,kj->ik", x, E)
+        rest = self._e - np.einsum("ij,kj->ik", np.nan_to_num(numbers), self._A) + np.einsum("ij,kj->ik", x, E)
         held = np.zeros(x.shape, dtype=bool)
         for _ in range(STEPS):
             w = np.where(held, 0.0, np.where(self._log, x * self._span, self._high - self._low))

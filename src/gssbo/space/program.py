@@ -25,7 +25,7 @@ from gssbo.space.categorical import Categorical
 from gssbo.space.parameter import Column, Parameter
 from gssbo.space.real import Real
 
-__all__ = ["Faces", "box", "extreme"]
+__all__ = ["Faces", "extreme", "ranges"]
 
 MOST = 2_000  # values of categories that constraints see: each is a variable
 NODES, WORK = 1_000, 500_000  # of a search at the most: nodes, and nodes times entries of A
@@ -90,15 +90,13 @@ def extreme(
     return _polished(kinds, faces, found)
 
 
-def box(kinds: Sequence[Parameter]) -> FloatArray:
+def ranges(kinds: Sequence[Parameter]) -> FloatArray:
     """Least and largest values (2, d) of parameters as numbers; 0 for categories that are none."""
-    blocks = [_block(kind) for kind in kinds]
-    ends = [
-        (v.slopes.min(), v.slopes.max()) if len(v.slopes) > 1 else (v.base, v.base + v.slopes[0] * v.last)
-        for v in blocks
-    ]
-    found: FloatArray = np.nan_to_num(np.sort(ends, axis=1)).T
-    return found
+    ends = []
+    for block in map(_block, kinds):
+        values = block.base + (block.slopes if len(block.slopes) > 1 else block.slopes * [0.0, block.last])
+        ends.append((values.min(), values.max()))
+    return np.nan_to_num(np.array(ends).T)
 
 
 def _block(kind: Parameter) -> _Block:

@@ -29,7 +29,7 @@ from gssbo.space.equalities import Equalities
 from gssbo.space.forms import read_bounds
 from gssbo.space.parameter import ROUNDING, Misfit, Parameter
 from gssbo.space.points import read_array, read_columns
-from gssbo.space.program import box, extreme
+from gssbo.space.program import extreme, ranges
 from gssbo.space.real import Real
 
 __all__ = ["LISTED", "Rows", "Space"]
@@ -307,7 +307,7 @@ class Space:
     @property
     def unreachable(self) -> str | None:
         """A row of the linear constraints that no point meets, whatever the others, and why; None if there is none."""
-        return self._constraints.unreachable(*box(self._kinds))
+        return self._constraints.unreachable(*ranges(self._kinds))
 
     def linear_centres(self, rows: Rows) -> Rows:
         """The first of the rows (n) that the linear constraints leave room at, its reals in the middle of it; or none.

@@ -3,6 +3,7 @@
 #include "simd.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 

@@ -189,7 +189,7 @@ static void weighted_products(ptrdiff_t m, ptrdiff_t n, ptrdiff_t d, const doubl
         const ptrdiff_t columns = least(NR, d - k);
         vec total[VECTORS] = {{0}};
         for (ptrdiff_t j = 0; j < n; j += MR) {
-            set_tile(n - j, columns, least(m, j + MR), w + j, ldw, X + k, ldx, T, NR);
+            set_tile(false, n - j, columns, least(m, j + MR), w + j, ldw, X + k, ldx, T, NR);
             for (ptrdiff_t r = 0; r < least(MR, n - j); r++)
                 for (ptrdiff_t v = 0; v * W < columns; v++)
                     total[v] += load(T + r * NR + v * W) * load(X + (j + r) * ldx + k + v * W);

@@ -1,4 +1,4 @@
-/* Tiles: C (rows, vectors W) -= A (k, rows)^T B (k, vectors W), and C = A^T B.
+/* Tiles: C (rows, vectors W) -= A (k, rows)^T B (k, vectors W), and C = A^T B; C = U^-T (C - A^T B) with U (rows, rows).
  *
  * The one product form is C -= A^T B with A and B row-major: both operands are then read along rows, so no transposition
  * is ever needed. Cholesky, solves, the inverse factor and the precision are all built on it.
@@ -35,28 +35,76 @@
 #define STORE_2(r) STORE_1(r) store(C + r * ldc + W, d##r);
 #define STORE_3(r) STORE_2(r) store(C + r * ldc + 2 * W, e##r);
 
+/* A B that begins on the diagonal of a lower triangle has stairs: its v-th vector is zero in the first v W rows, and these
+ * are left out. */
+#define STEPS(R, V, UPDATE, END)                                                                             \
+    for (; p < END; p++, A += lda, B += ldb) {                                                               \
+        OPERAND_##V                                                                                          \
+        ROWS_##R(UPDATE##_##V)                                                                               \
+    }
+#define STAIRS_1(R, UPDATE)
+#define STAIRS_2(R, UPDATE) STEPS(R, 1, UPDATE, least(k, W))
+#define STAIRS_3(R, UPDATE) STAIRS_2(R, UPDATE) STEPS(R, 2, UPDATE, least(k, 2 * W))
+#define ALL_STEPS(R, V, UPDATE)                                                                              \
+    ptrdiff_t p = 0;                                                                                         \
+    if (stairs) {                                                                                            \
+        STAIRS_##V(R, UPDATE)                                                                                \
+    }                                                                                                        \
+    STEPS(R, V, UPDATE, k)
+
+/* C = U^-T C for an upper triangle U (rows, ldu) with the inverse of its diagonal: the rows above are subtracted in their
+ * order. */
+#define ABOVE_0(X, r)
+#define ABOVE_1(X, r) X(0, r)
+#define ABOVE_2(X, r) ABOVE_1(X, r) X(1, r)
+#define ABOVE_3(X, r) ABOVE_2(X, r) X(2, r)
+#define ABOVE_4(X, r) ABOVE_3(X, r) X(3, r)
+#define ABOVE_5(X, r) ABOVE_4(X, r) X(4, r)
+#define ABOVE_6(X, r) ABOVE_5(X, r) X(5, r)
+#define ABOVE_7(X, r) ABOVE_6(X, r) X(6, r)
+#define ELIMINATE_1(q, r) c##r -= U[q * ldu + r] * c##q;
+#define ELIMINATE_2(q, r) ELIMINATE_1(q, r) d##r -= U[q * ldu + r] * d##q;
+#define ELIMINATE_3(q, r) ELIMINATE_2(q, r) e##r -= U[q * ldu + r] * e##q;
+#define SCALE_1(r) c##r *= inverse[r];
+#define SCALE_2(r) SCALE_1(r) d##r *= inverse[r];
+#define SCALE_3(r) SCALE_2(r) e##r *= inverse[r];
+#define DIVIDE_1(r) ABOVE_##r(ELIMINATE_1, r) SCALE_1(r)
+#define DIVIDE_2(r) ABOVE_##r(ELIMINATE_2, r) SCALE_2(r)
+#define DIVIDE_3(r) ABOVE_##r(ELIMINATE_3, r) SCALE_3(r)
+
 #define DEFINE_TILE(NAME, R, V, BEGIN, UPDATE)                                                               \
-    static void NAME##_##R##_##V(ptrdiff_t k, const double *A, ptrdiff_t lda, const double *B,               \
+    static void NAME##_##R##_##V(bool stairs, ptrdiff_t k, const double *A, ptrdiff_t lda, const double *B,  \
                                  ptrdiff_t ldb, double *C, ptrdiff_t ldc)                                    \
     {                                                                                                        \
         ROWS_##R(BEGIN##_##V)                                                                                \
-        for (ptrdiff_t p = 0; p < k; p++, A += lda, B += ldb) {                                              \
-            OPERAND_##V                                                                                      \
-            ROWS_##R(UPDATE##_##V)                                                                           \
-        }                                                                                                    \
+        ALL_STEPS(R, V, UPDATE)                                                                              \
         ROWS_##R(STORE_##V)                                                                                  \
     }
 
-#define DEFINE_PAIR(R, V) DEFINE_TILE(less, R, V, LOAD, SUBTRACT) DEFINE_TILE(product, R, V, ZERO, ADD)
+#define DEFINE_DIVIDED_TILE(R, V)                                                                            \
+    static void divided_##R##_##V(bool stairs, ptrdiff_t k, const double *A, ptrdiff_t lda, const double *B, \
+                                  ptrdiff_t ldb, const double *U, ptrdiff_t ldu, const double *inverse,      \
+                                  double *C, ptrdiff_t ldc)                                                  \
+    {                                                                                                        \
+        ROWS_##R(LOAD_##V)                                                                                   \
+        ALL_STEPS(R, V, SUBTRACT)                                                                            \
+        ROWS_##R(DIVIDE_##V)                                                                                 \
+        ROWS_##R(STORE_##V)                                                                                  \
+    }
+
+#define DEFINE_TILES_OF(R, V)                                                                                \
+    DEFINE_TILE(less, R, V, LOAD, SUBTRACT) DEFINE_TILE(product, R, V, ZERO, ADD) DEFINE_DIVIDED_TILE(R, V)
 #if VECTORS == 3
-#define DEFINE_TILES(R) DEFINE_PAIR(R, 1) DEFINE_PAIR(R, 2) DEFINE_PAIR(R, 3)
+#define DEFINE_TILES(R) DEFINE_TILES_OF(R, 1) DEFINE_TILES_OF(R, 2) DEFINE_TILES_OF(R, 3)
 #define TILES(NAME, R) {NAME##_##R##_1, NAME##_##R##_2, NAME##_##R##_3}
 #else
-#define DEFINE_TILES(R) DEFINE_PAIR(R, 1) DEFINE_PAIR(R, 2)
+#define DEFINE_TILES(R) DEFINE_TILES_OF(R, 1) DEFINE_TILES_OF(R, 2)
 #define TILES(NAME, R) {NAME##_##R##_1, NAME##_##R##_2}
 #endif
 
-typedef void tile_function(ptrdiff_t, const double *, ptrdiff_t, const double *, ptrdiff_t, double *, ptrdiff_t);
+typedef void tile_function(bool, ptrdiff_t, const double *, ptrdiff_t, const double *, ptrdiff_t, double *, ptrdiff_t);
+typedef void divided_tile_function(bool, ptrdiff_t, const double *, ptrdiff_t, const double *, ptrdiff_t, const double *,
+                                   ptrdiff_t, const double *, double *, ptrdiff_t);
 
 DEFINE_TILES(1)
 DEFINE_TILES(2)
@@ -75,19 +123,28 @@ DEFINE_TILES(8)
 #endif
 static tile_function *const subtracting[MR][VECTORS] = ALL_TILES(less);
 static tile_function *const setting[MR][VECTORS] = ALL_TILES(product);
+static divided_tile_function *const dividing[MR][VECTORS] = ALL_TILES(divided);
 
 /* C -= A^T B in the tile at the left of `rows` rows and `columns` columns: at most MR, and whole vectors up to NR. */
 static inline void tile(ptrdiff_t rows, ptrdiff_t columns, ptrdiff_t k, const double *A, ptrdiff_t lda,
                         const double *B, ptrdiff_t ldb, double *C, ptrdiff_t ldc)
 {
-    subtracting[least(MR, rows) - 1][least(NR, columns + W - 1) / W - 1](k, A, lda, B, ldb, C, ldc);
+    subtracting[least(MR, rows) - 1][least(NR, columns + W - 1) / W - 1](false, k, A, lda, B, ldb, C, ldc);
 }
 
-/* C = A^T B in the same tile. */
-static inline void set_tile(ptrdiff_t rows, ptrdiff_t columns, ptrdiff_t k, const double *A, ptrdiff_t lda,
+/* C = A^T B in the same tile; B may have stairs. */
+static inline void set_tile(bool stairs, ptrdiff_t rows, ptrdiff_t columns, ptrdiff_t k, const double *A, ptrdiff_t lda,
                             const double *B, ptrdiff_t ldb, double *C, ptrdiff_t ldc)
 {
-    setting[least(MR, rows) - 1][least(NR, columns + W - 1) / W - 1](k, A, lda, B, ldb, C, ldc);
+    setting[least(MR, rows) - 1][least(NR, columns + W - 1) / W - 1](stairs, k, A, lda, B, ldb, C, ldc);
+}
+
+/* C = U^-T (C - A^T B) in the same tile, for the triangle U in its rows. */
+static inline void divide_tile(bool stairs, ptrdiff_t rows, ptrdiff_t columns, ptrdiff_t k, const double *A,
+                               ptrdiff_t lda, const double *B, ptrdiff_t ldb, const double *U, ptrdiff_t ldu,
+                               const double *inverse, double *C, ptrdiff_t ldc)
+{
+    dividing[least(MR, rows) - 1][least(NR, columns + W - 1) / W - 1](stairs, k, A, lda, B, ldb, U, ldu, inverse, C, ldc);
 }
 
 /* Both operands where they stand: for matrices that live in the cache. */

@@ -13,30 +13,33 @@ static inline void scale_row(ptrdiff_t n, double factor, double *target)
         store(target + j, load(target + j) * factor);
 }
 
-/* Divides rows [i, i + rows) of `columns` columns by the diagonal block of U that stands in the same rows. */
-static inline void solve_block(ptrdiff_t rows, ptrdiff_t columns, const double *U, ptrdiff_t ldu, double *B,
-                               ptrdiff_t ldb)
+/* inverse[r] = 1 / U[r, r]. */
+static inline void invert_diagonal(ptrdiff_t rows, const double *U, ptrdiff_t ldu, double *inverse)
 {
-    for (ptrdiff_t r = 0; r < rows; r++) {
-        for (ptrdiff_t q = 0; q < r; q++)
-            subtract_row(columns, U[q * ldu + r], B + q * ldb, B + r * ldb);
-        scale_row(columns, 1.0 / U[r * ldu + r], B + r * ldb);
-    }
+    for (ptrdiff_t r = 0; r < rows; r++)
+        inverse[r] = 1.0 / U[r * ldu + r];
 }
 
-/* Factors the rows [i, i + rows) once all earlier ones have been subtracted from them. */
-static ptrdiff_t factor_rows(ptrdiff_t n, double *A, ptrdiff_t ld, ptrdiff_t i, ptrdiff_t rows)
+/* The factor of a square (rows, rows) on the diagonal, and the inverse of its diagonal. Returns 0, or r + 1 when pivot r is
+ * not positive. Scalars, not vectors: one pivot waits for the other. */
+static inline ptrdiff_t factor_square(ptrdiff_t rows, double *A, ptrdiff_t ld, double *inverse)
 {
-    const ptrdiff_t left = i / W * W;
-    for (ptrdiff_t r = i; r < i + rows; r++) {
-        double *const row = A + r * ld + left;
-        for (ptrdiff_t q = i; q < r; q++)
-            subtract_row(n - left, A[q * ld + r], A + q * ld + left, row);
-        const double pivot = A[r * ld + r];
+    double S[MR][MR];
+    for (ptrdiff_t r = 0; r < rows; r++)
+        for (ptrdiff_t q = r; q < rows; q++)
+            S[r][q] = A[r * ld + q];
+    for (ptrdiff_t r = 0; r < rows; r++) {
+        const double pivot = S[r][r];
         if (!(pivot > 0.0) || !isfinite(pivot))
             return r + 1;
-        scale_row(n - left, 1.0 / sqrt(pivot), row);
-        A[r * ld + r] = sqrt(pivot);
+        const double root = sqrt(pivot);
+        inverse[r] = 1.0 / root;
+        A[r * ld + r] = root;
+        for (ptrdiff_t q = r + 1; q < rows; q++)
+            A[r * ld + q] = S[r][q] *= inverse[r];
+        for (ptrdiff_t q = r + 1; q < rows; q++)
+            for (ptrdiff_t c = q; c < rows; c++)
+                S[q][c] -= S[r][q] * S[r][c];
     }
     return 0;
 }
@@ -94,9 +97,12 @@ static ptrdiff_t factor_diagonal(ptrdiff_t n, double *A, ptrdiff_t ld, double *s
         for (ptrdiff_t s = i / NR; s * NR < right; s++)
             tile(rows, right - s * NR, i - i0, strips + upper_strip(i / NR) + i0 * NR + i % NR, NR,
                  strips + upper_strip(s) + i0 * NR, NR, A + i * ld + s * NR, ld);
-        const ptrdiff_t status = factor_rows(right, A, ld, i, rows);
+        double *const U = A + i * ld + i, inverse[MR];
+        const ptrdiff_t status = factor_square(rows, U, ld, inverse);
         if (status)
-            return status;
+            return i + status;
+        for (ptrdiff_t j = i + rows; j < right; j += NR)
+            divide_tile(false, rows, right - j, 0, A, ld, A, ld, U, ld, inverse, A + i * ld + j, ld);
         pack_rows(right, A, ld, i, i + rows, strips);
     }
     return 0;
@@ -110,11 +116,13 @@ static void divide_rows(ptrdiff_t n, double *A, ptrdiff_t ld, double *strips, pt
     for (ptrdiff_t first = (end + NR - 1) / NR + part * GROUP; first < n_strips; first += parts * GROUP)
         for (ptrdiff_t i = i0; i < end; i += MR) {
             const ptrdiff_t rows = least(MR, end - i);
+            double inverse[MR];
+            invert_diagonal(rows, A + i * ld + i, ld, inverse);
             for (ptrdiff_t s = first; s < least(first + GROUP, n_strips); s++) {
                 double *const strip = strips + upper_strip(s), *const target = A + i * ld + s * NR;
                 const ptrdiff_t columns = least(NR, n - s * NR);
-                tile(rows, columns, i, strips + upper_strip(i / NR) + i % NR, NR, strip, NR, target, ld);
-                solve_block(rows, columns, A + i * ld + i, ld, target, ld);
+                divide_tile(false, rows, columns, i, strips + upper_strip(i / NR) + i % NR, NR, strip, NR,
+                            A + i * ld + i, ld, inverse, target, ld);
                 for (ptrdiff_t r = 0; r < rows; r++)
                     memcpy(strip + (i + r) * NR, target + r * ld, round_up(columns, W) * sizeof(double));
             }
@@ -145,10 +153,11 @@ static void solve_transposed_strips(ptrdiff_t n, ptrdiff_t m, const double *U, p
                          B + p * ldb + j, ldb, B + i * ldb + j, ldb);
         for (ptrdiff_t i = i0; i < end; i += MR) {
             const ptrdiff_t rows = least(MR, end - i);
+            double inverse[MR];
+            invert_diagonal(rows, U + i * ldu + i, ldu, inverse);
             for (ptrdiff_t j = 0; j < m; j += NR)
-                tile(rows, m - j, i - i0, strips + upper_strip(i / NR) + i0 * NR + i % NR, NR, B + i0 * ldb + j, ldb,
-                     B + i * ldb + j, ldb);
-            solve_block(rows, m, U + i * ldu + i, ldu, B + i * ldb, ldb);
+                divide_tile(false, rows, m - j, i - i0, strips + upper_strip(i / NR) + i0 * NR + i % NR, NR,
+                            B + i0 * ldb + j, ldb, U + i * ldu + i, ldu, inverse, B + i * ldb + j, ldb);
         }
     }
 }
@@ -163,14 +172,15 @@ static void invert_factor(ptrdiff_t n, const double *U, ptrdiff_t ldu, double *s
         const ptrdiff_t last = least(first + GROUP, n_strips);
         for (ptrdiff_t i = first * NR; i < n; i += MR) {
             const ptrdiff_t rows = least(MR, n - i);
+            double inverse[MR];
+            invert_diagonal(rows, U + i * ldu + i, ldu, inverse);
             for (ptrdiff_t s = first; s < last && s * NR <= i; s++) {
                 double *const strip = lower + lower_strip(s, n), *const target = strip + (i - s * NR) * NR;
                 memset(target, 0, rows * NR * sizeof(double));
                 for (ptrdiff_t r = 0; r < rows && i + r < (s + 1) * NR; r++)
                     target[r * NR + i + r - s * NR] = 1.0;
-                tile(rows, NR, i - s * NR, upper + upper_strip(i / NR) + s * NR * NR + i % NR, NR, strip, NR, target,
-                     NR);
-                solve_block(rows, NR, U + i * ldu + i, ldu, target, NR);
+                divide_tile(true, rows, NR, i - s * NR, upper + upper_strip(i / NR) + s * NR * NR + i % NR, NR, strip, NR,
+                            U + i * ldu + i, ldu, inverse, target, NR);
             }
         }
     }
@@ -187,7 +197,7 @@ static void square_factor(ptrdiff_t n, double *P, ptrdiff_t ldp, const double *s
             const ptrdiff_t a = i / NR;
             const double *const left = lower + lower_strip(a, n) + i % NR;
             for (ptrdiff_t s = first > a ? first : a; s < last; s++)
-                set_tile(n - i, ldp - s * NR, n - s * NR, left + (s - a) * NR * NR, NR, lower + lower_strip(s, n), NR,
+                set_tile(true, n - i, ldp - s * NR, n - s * NR, left + (s - a) * NR * NR, NR, lower + lower_strip(s, n), NR,
                          P + i * ldp + s * NR, ldp);
         }
     }
@@ -201,11 +211,16 @@ static void square_factor(ptrdiff_t n, double *P, ptrdiff_t ldp, const double *s
 static ptrdiff_t cholesky_resident(ptrdiff_t n, double *A, ptrdiff_t ld)
 {
     for (ptrdiff_t i = 0; i < n; i += MR) {
-        const ptrdiff_t rows = least(MR, n - i), left = i / W * W;
-        product_in_place(rows, n - left, i, A + i, ld, A + left, ld, A + i * ld + left, ld);
-        const ptrdiff_t status = factor_rows(n, A, ld, i, rows);
+        const ptrdiff_t rows = least(MR, n - i), right = least(i + NR, n);
+        double *const U = A + i * ld + i, inverse[MR];
+        tile(rows, right - i, i, A + i, ld, A + i, ld, U, ld);
+        const ptrdiff_t status = factor_square(rows, U, ld, inverse);
         if (status)
-            return status;
+            return i + status;
+        if (i + rows < right)
+            divide_tile(false, rows, right - i - rows, 0, A, ld, A, ld, U, ld, inverse, U + rows, ld);
+        for (ptrdiff_t j = right; j < n; j += NR)
+            divide_tile(false, rows, n - j, i, A + i, ld, A + j, ld, U, ld, inverse, A + i * ld + j, ld);
     }
     return 0;
 }
@@ -218,8 +233,11 @@ static void solve_transposed_resident(ptrdiff_t n, ptrdiff_t m, const double *U,
         const ptrdiff_t columns = least(GROUP * NR, m - j);
         for (ptrdiff_t i = 0; i < n; i += MR) {
             const ptrdiff_t rows = least(MR, n - i);
-            product_in_place(rows, columns, i, U + i, ldu, B + j, ldb, B + i * ldb + j, ldb);
-            solve_block(rows, columns, U + i * ldu + i, ldu, B + i * ldb + j, ldb);
+            double inverse[MR];
+            invert_diagonal(rows, U + i * ldu + i, ldu, inverse);
+            for (ptrdiff_t q = j; q < j + columns; q += NR)
+                divide_tile(false, rows, j + columns - q, i, U + i, ldu, B + q, ldb, U + i * ldu + i, ldu, inverse,
+                            B + i * ldb + q, ldb);
         }
     }
 }
@@ -233,15 +251,17 @@ static void invert_resident(ptrdiff_t n, const double *U, ptrdiff_t ldu, double 
     }
     for (ptrdiff_t i = 0; i < n; i += MR) {
         const ptrdiff_t rows = least(MR, n - i);
+        double inverse[MR];
+        invert_diagonal(rows, U + i * ldu + i, ldu, inverse);
         /* Column block j of Z is zero above row j: the inner dimension starts there. */
-        for (ptrdiff_t j = 0; j < i; j += NR)
-            tile(rows, i - j, i - j, U + j * ldu + i, ldu, Z + j * ldz + j, ldz, Z + i * ldz + j, ldz);
-        solve_block(rows, i + rows, U + i * ldu + i, ldu, Z + i * ldz, ldz);
+        for (ptrdiff_t j = 0; j < i + rows; j += NR)
+            divide_tile(true, rows, i + rows - j, i > j ? i - j : 0, U + j * ldu + i, ldu, Z + j * ldz + j, ldz,
+                        U + i * ldu + i, ldu, inverse, Z + i * ldz + j, ldz);
     }
     for (ptrdiff_t j = 0; j < ldz; j += NR) /* the padding too: there Z is zero */
         for (ptrdiff_t i = 0; i < least(j + NR, n); i += MR) {
             const ptrdiff_t left = i > j ? j + (i - j) / W * W : j; /* none that is all below the diagonal */
-            set_tile(n - i, least(j + NR, ldz) - left, n - j, Z + j * ldz + i, ldz, Z + j * ldz + left, ldz,
+            set_tile(left == j, n - i, least(j + NR, ldz) - left, n - j, Z + j * ldz + i, ldz, Z + j * ldz + left, ldz,
                      P + i * ldp + left, ldp);
         }
     for (ptrdiff_t i = 0; ldz < ldp && i < n; i++)

@@ -180,13 +180,15 @@ static void likelihood_weights(ptrdiff_t n, double a, const double *restrict alp
         w[j] = (a * alpha[j] - P[j]) * radial[j];
 }
 
-/* Tiles of four observations and a few coordinates, whose inner dimension ends where the weights do. */
+/* Tiles of MR observations and a few coordinates, or of a few coordinates and NR observations where that leaves less of a
+ * vector unused; their inner dimension ends where the weights do. */
 static void weighted_products(ptrdiff_t m, ptrdiff_t n, ptrdiff_t d, const double *w, ptrdiff_t ldw, const double *X,
                               ptrdiff_t ldx, double *lanes)
 {
     double T[MR * NR], sums[NR];
-    for (ptrdiff_t k = 0; k < d; k += NR) {
-        const ptrdiff_t columns = least(NR, d - k);
+    const ptrdiff_t few = d % W < W / 2 ? d % W : 0;
+    for (ptrdiff_t k = 0; k < d - few; k += NR) {
+        const ptrdiff_t columns = least(NR, d - few - k);
         vec total[VECTORS] = {{0}};
         for (ptrdiff_t j = 0; j < n; j += MR) {
             set_tile(false, n - j, columns, least(m, j + MR), w + j, ldw, X + k, ldx, T, NR);
@@ -199,6 +201,15 @@ static void weighted_products(ptrdiff_t m, ptrdiff_t n, ptrdiff_t d, const doubl
         for (ptrdiff_t q = 0; q < columns; q++)
             lanes[(k + q) * GSSBO_LANES] += sums[q];
     }
+    vec total[W / 2] = {{0}}; /* of which the first element counts: rounded like those above */
+    for (ptrdiff_t j = 0; few > 0 && j < n; j += NR) {
+        set_tile(false, few, n - j, least(m, j + NR), X + d - few, ldx, w + j, ldw, T, NR);
+        for (ptrdiff_t r = 0; r < least(NR, n - j); r++)
+            for (ptrdiff_t q = 0; q < few; q++)
+                total[q] += load(T + q * NR + r) * X[(j + r) * ldx + d - few + q];
+    }
+    for (ptrdiff_t q = 0; q < few; q++)
+        lanes[(d - few + q) * GSSBO_LANES] += total[q][0];
 }
 
 static double balanced_weights(ptrdiff_t n, double a, const double *restrict alpha, const double *restrict P,

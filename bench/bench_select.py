@@ -19,5 +19,6 @@ def bench_rule(measure, rule, path):
 
 
 @pytest.mark.parametrize("path", ["gssbo", selection.VECTOR])
-def bench_residual(measure, path):
-    measure(selection.residual, 1000, path=path)
+@pytest.mark.parametrize("exchange", [False, True])
+def bench_residual(measure, exchange, path):
+    measure(selection.residual, 1000, exchange=exchange, path=path)

@@ -26,7 +26,8 @@ LOG_H = {
     -100: -5010.1295788002,
 }
 LOG_H_SLOPES = {-10: 10.194383033413, -40: 40.049906657649}
-RULES = ["vector", "scalar", "random", "kmeans++", "maxmin", "residual", "variance", "residual-ratio", "topk-random"]
+RULES = ["vector", "scalar", "random", "kmeans++", "maxmin", "residual", "variance", "residual-ratio"]
+RULES += ["residual-exchange", "topk-random"]
 
 
 def make_data(n=15, d=3, seed=0):

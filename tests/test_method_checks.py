@@ -23,6 +23,7 @@ BY_REFERENCE = {
     "gssbo-kmeans": {"rule": "kmeans++"},
     "gssbo-maxmin": {"rule": "maxmin"},
     "gssbo-residual": {"rule": "residual"},
+    "gssbo-exchange": {"rule": "residual-exchange"},
     "gssbo-residual-spread": {"rule": "residual"},
     "rssbo": {"rule": "random", "retain_initial": False},
     "topk-random": {"rule": "topk-random", "retain_initial": False, "retain_newest": False},

@@ -147,6 +147,12 @@ def test_every_rule_through_the_dispatcher(rule):
             name: lambda name=name: ref.select_pivots(name, ref.noisy_covariance(X, theta), z, 9, [2, 15])
             for name in ("residual", "variance", "residual-ratio")
         },
+        "residual-exchange": lambda: ref.exchange_members(
+            ref.noisy_covariance(X, theta),
+            z,
+            ref.select_pivots("residual", ref.noisy_covariance(X, theta), z, 9, [2, 15]),
+            2,
+        ),
     }
     np.testing.assert_array_equal(picks, direct[rule]())
     whole = ref.select(rule, X, y, theta, 16, [2, 15], np.random.default_rng(5), "matern52")

@@ -17,8 +17,8 @@ from gssbo.selection.subset import select
 
 pytestmark = pytest.mark.usefixtures("single_thread")
 
-NAMES = ["vector", "scalar", "random", "kmeans++", "maxmin", "residual", "variance", "residual-ratio"]
-PIVOTED = ["residual", "variance", "residual-ratio"]
+PIVOTED = ["residual", "variance", "residual-ratio", "residual-exchange"]
+NAMES = ["vector", "scalar", "random", "kmeans++", "maxmin", *PIVOTED]
 KERNELS = ["matern52", "matern32", "rbf"]
 N_POOLS = 200
 

@@ -66,21 +66,22 @@ def full_pool(n: int, size: int = 100, d: int = 6) -> Workload:
     )
 
 
-def residual(n: int, size: int = 100, d: int = 6) -> Workload:
-    """The residual rule over a pool of n, beside the vector rule with the embeddings it needs."""
-    data = uniform(n, d)
+def residual(n: int, size: int = 100, d: int = 6, *, exchange: bool = False) -> Workload:
+    """The residual rule over a pool of n, or with the exchange, beside the vector rule with the embeddings it needs."""
+    data, rule = uniform(n, d), "residual-exchange" if exchange else "residual"
     forced = forced_members(n, size)
 
     def ours() -> np.ndarray:
         embedding = Embedding(data.kernel, data.noise, data.X, threads=_parallel.default_threads())
-        return select(embedding, size, rule="residual", forced=forced, y=data.y, rng=UNUSED)
+        return select(embedding, size, rule=rule, forced=forced, y=data.y, rng=UNUSED)
 
     def numpy() -> np.ndarray:
         K_y = reference.noisy_covariance(data.X, data.theta)
-        return reference.select_pivots("residual", K_y, data.z, size, forced)
+        chosen = reference.select_pivots("residual", K_y, data.z, size, forced)
+        return reference.exchange_members(K_y, data.z, chosen, len(forced)) if exchange else chosen
 
     return Workload(
-        name=f"residual rule, n={n}, M={size}",
+        name=f"residual rule{' and exchange' if exchange else ''}, n={n}, M={size}",
         unit="ms",
         ours=ours,
         references={VECTOR: lambda: choose(data, size), NUMPY: numpy},

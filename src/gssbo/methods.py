@@ -78,6 +78,9 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         "gssbo-residual": Method(
             "largest conditional variance plus squared residual, same retention", {"rule": "residual"}
         ),
+        "gssbo-exchange": Method(
+            "the same, then the least telling exchanged for the most telling", {"rule": "residual-exchange"}
+        ),
         "gssbo-residual-spread": Method(
             "the same, hyperparameters fitted on 4 M observations spread over the history, at every tenth suggestion",
             {"rule": "residual", "fit_on": "spread", "refit": 10},

@@ -121,15 +121,16 @@ class Optimizer(Resumable):
         three iterations first exceeds `dynamic_factor` times the mean of the first ones, which depends on the machine.
     dynamic_factor : float
         Z of the dynamic rule.
-    rule : {"vector", "scalar", "random", "kmeans++", "maxmin", "residual", "variance", "residual-ratio", "topk-random"}
-        Selection rule.
+    rule : str
+        Selection rule: "vector", "scalar", "random", "kmeans++", "maxmin", "residual", "variance", "residual-ratio",
+        "residual-exchange" or "topk-random".
     retain_initial, retain_newest : bool
         Whether the initial design and the newest observation are always retained.
     pool : "auto", "full", "rotating" or int
         What the rule chooses from: all observations; the newest so many beside the forced ones; or, so that the cost
         of a suggestion stays flat, the newest 4 M, what was retained last and 1,000 older ones, others each time
-        ("rotating"). Automatic: all up to 4 M, then the newest 4 M; rotating for the rules "residual", "variance" and
-        "residual-ratio", whose time is linear in the pool.
+        ("rotating"). Automatic: all up to 4 M, then the newest 4 M; rotating for the rules "variance" and "residual",
+        "residual-ratio" and "residual-exchange", whose time is linear in the pool.
     refit : int or "frozen"
         Hyperparameters are fitted every so many suggestions, or frozen when retention begins.
     fit_on : {"retained", "spread"} or int

@@ -39,8 +39,9 @@ class Retention:
     Parameters
     ----------
     buffer : Buffer
-    rule : {"vector", "scalar", "random", "kmeans++", "maxmin", "residual", "variance", "residual-ratio", "topk-random"}
-        Selection rule.
+    rule : str
+        Selection rule: "vector", "scalar", "random", "kmeans++", "maxmin", "residual", "variance", "residual-ratio",
+        "residual-exchange" or "topk-random".
     refresh : {"auto", "recompute", "cached"}
         Embeddings from a Cholesky factorization each time, or from a cache updated in O(n^2) an observation while the
         hyperparameters stand; "auto" caches when they stand from one selection to the next.

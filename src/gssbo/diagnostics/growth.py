@@ -76,8 +76,8 @@ def growth_order(
     """The discarded observations in the order a selection rule would add them to the retained subset.
 
     The rules add one observation at a time to what is retained already, so a subset of M + j is this one and the first
-    j of these. Not so "topk-random", whose share of the best follows the size: here its best come first. O(n^3) in the
-    pool for the rules that use embeddings.
+    j of these. Not so "topk-random", whose share of the best follows the size: here its best come first; nor
+    "residual-exchange", which gives some up again. O(n^3) in the pool for the rules that use embeddings.
 
     Parameters
     ----------

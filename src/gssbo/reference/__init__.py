@@ -63,6 +63,7 @@ from gssbo.reference.loop import (
 )
 from gssbo.reference.selection import (
     conditional,
+    exchange_members,
     fill,
     greedy_cosine,
     lowest,
@@ -86,6 +87,7 @@ __all__ = [
     "cosines",
     "ei",
     "embeddings",
+    "exchange_members",
     "fill",
     "fit_theta",
     "forced_indices",

@@ -129,6 +129,34 @@ def select_pivots(rule: str, K_y: Array, z: Array, size: int, forced: Positions 
     return fill(len(K), size, forced, pick)
 
 
+def exchange_members(K_y: Array, z: Array, chosen: Positions, n_forced: int) -> Indices:
+    """Ours: give up the least (S + r^2) / (S + 0.2) given all other retained ones for the largest of the rest.
+
+    The first `n_forced` stay, what was given up does not come back, and a quarter of the subset is exchanged at most.
+    Nothing is where the retained ones determine one another up to rounding.
+    """
+    K, U, floor = K_y / K_y[0, 0], [int(a) for a in chosen], (len(chosen) + 8) * np.finfo(float).eps
+    given_up: list[int] = []
+    try:
+        if np.diag(np.linalg.cholesky(K[np.ix_(U, U)])).min() ** 2 <= floor:
+            return np.array(U)
+    except np.linalg.LinAlgError:
+        return np.array(U)
+    while len(given_up) < len(U) // 4 and n_forced < len(U):
+        P = np.linalg.inv(K[np.ix_(U, U)])
+        S, r = 1.0 / np.diag(P), P @ z[U] / np.diag(P)  # of each, given all others
+        alone = (S + r**2) / (S + 0.2)
+        i = lowest(alone, np.arange(n_forced, len(U)), TIE * float(alone[n_forced:].min()))
+        S, r = conditional(K, z, U[:i] + U[i + 1 :])
+        scores = (S + r**2) / (np.maximum(S, floor) + 0.2)
+        free = np.setdiff1d(np.flatnonzero(floor < S), U + given_up)
+        if len(free) == 0 or scores[free].max() <= scores[U[i]] * (1.0 + TIE):
+            break
+        given_up.append(U[i])
+        U[i] = lowest(-scores, free, max(TIE * float(scores[free].max()), 1e-13))
+    return np.array(U)
+
+
 def select(rule: str, X: Array, y: Array, theta: Array, size: int, forced: Positions, rng: Any, kernel: str) -> Indices:
     """Positions of the pool X (n, d), y (n,) that the named rule keeps; z is standardised on the pool."""
     if rule == "random":
@@ -139,6 +167,9 @@ def select(rule: str, X: Array, y: Array, theta: Array, size: int, forced: Posit
         return select_maxmin(kernel_matrix(X, X, theta, kernel), unpack(theta)[1], size, forced)
     if rule in ("residual", "variance", "residual-ratio"):
         return select_pivots(rule, noisy_covariance(X, theta, kernel), standardise(y)[0], size, forced)
+    if rule == "residual-exchange":
+        K_y, z = noisy_covariance(X, theta, kernel), standardise(y)[0]
+        return exchange_members(K_y, z, select_pivots("residual", K_y, z, size, forced), len(forced))
     P = precision(X, theta, kernel)
     if rule == "vector":
         return select_vector(P, size, forced)
@@ -148,4 +179,4 @@ def select(rule: str, X: Array, y: Array, theta: Array, size: int, forced: Posit
         uniforms = rng.random(size - len(forced) if size < len(X) else 0)
         return select_kmeans(P, size, forced, uniforms)
     names = "'vector', 'scalar', 'random', 'kmeans++', 'maxmin', 'residual', 'variance', 'residual-ratio'"
-    raise ValueError(f"rule must be {names} or 'topk-random', got {rule!r}")
+    raise ValueError(f"rule must be {names}, 'residual-exchange' or 'topk-random', got {rule!r}")

@@ -70,8 +70,10 @@ def select_subset(
     size : int
         How many to keep; a pool that is not larger is kept whole.
     y : array of shape (n,), optional
-        Responses of the pool, needed by "scalar", "residual", "residual-ratio" and "topk-random".
-    rule : {"vector", "scalar", "random", "kmeans++", "maxmin", "residual", "variance", "residual-ratio", "topk-random"}
+        Responses of the pool, needed by "scalar", "topk-random" and the rules with residuals.
+    rule : str
+        One of "vector", "scalar", "random", "kmeans++", "maxmin", "residual", "variance", "residual-ratio",
+        "residual-exchange" or "topk-random".
     forced : array of int
         Members kept in any case, fewer than `size`.
     rng : None, int or numpy.random.Generator

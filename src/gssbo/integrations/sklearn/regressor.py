@@ -31,7 +31,7 @@ class GaussianProcessRegressor(base.RegressorMixin, base.BaseEstimator):  # type
     A `gssbo.GaussianProcess` behind an estimator's interface. Beyond `subset_size` observations the hyperparameters are
     fitted to 500 random ones, or `subset_size` if that is more, the rule chooses from all of them with these, and all
     of them are projected on what it chose, what that does not span being noise; or the process stands on these alone.
-    For the rules "residual", "residual-ratio" and "variance" that takes time linear in the number of observations, and
+    For the rules with residuals and "variance" that takes time linear in the number of observations, and
     memory likewise.
 
     What a rule chooses is no fair sample: hyperparameters fitted to it again take large residuals for noise. On noisy
@@ -46,8 +46,9 @@ class GaussianProcessRegressor(base.RegressorMixin, base.BaseEstimator):  # type
         As for `gssbo.GaussianProcess`.
     subset_size : int or None
         Observations to keep; None keeps all, at a cost that grows with the cube of their number.
-    rule : {"residual", "variance", "residual-ratio", "maxmin", "vector", "scalar", "random", "kmeans++", "topk-random"}
-        Selection rule.
+    rule : str
+        Selection rule: "residual", "residual-exchange", "variance", "residual-ratio", "maxmin", "vector", "scalar",
+        "random", "kmeans++" or "topk-random".
     posterior : {"projected", "exact"}
         Whether all observations are learnt from, or those that are retained alone.
     random_state : None, int, RandomState or Generator

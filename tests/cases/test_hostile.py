@@ -16,7 +16,10 @@ def sphere(x):
     return float(np.sum((np.asarray(x) - 0.3) ** 2))
 
 
-@pytest.mark.parametrize("rule", ["vector", "scalar", "kmeans++", "maxmin", "residual", "variance", "residual-ratio"])
+RULES = ["vector", "scalar", "kmeans++", "maxmin", "residual", "variance", "residual-ratio", "residual-exchange"]
+
+
+@pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize(("variance", "noise"), [(1e300, 1e290), (1e200, 1e200), (1e-300, 1e-306), (1.0, 1e200)])
 def test_selection_survives_scores_beyond_doubles(rule, variance, noise):
     """The squares of the precision overflow; members must stay distinct members of the pool."""

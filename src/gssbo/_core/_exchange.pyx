@@ -25,7 +25,6 @@ from libc.string cimport memcpy, memset
 from gssbo._core._residual cimport first_largest
 from gssbo._core._simd cimport (
     allocate,
-    gssbo_factor_scratch,
     gssbo_inverse_scratch,
     gssbo_padded,
     gssbo_release,
@@ -222,8 +221,8 @@ def exchange(
     cdef Pool pool
     cdef Retained U
     cdef double *start = allocate(
-        (ld * (d + size + 4) + d + lds * (2 * size + 3) + CHUNK * size + gssbo_inverse_scratch(size)
-         + gssbo_factor_scratch(size)) * sizeof(double) + n)
+        (ld * (d + size + 4) + lds * (2 * size + 3) + CHUNK * size + gssbo_inverse_scratch(size) + d) * sizeof(double)
+        + n)
     pool.kind, pool.n, pool.ld, pool.d = kind, n, ld, d
     pool.variance, pool.noise = variance / (variance + noise), noise / (variance + noise)
     pool.floor = (size + 8) * DBL_EPSILON
@@ -240,7 +239,7 @@ def exchange(
     U.v = U.a + lds
     U.w = U.v + lds
     cdef double *scratch = U.w + lds
-    pool.x = scratch + size * lds + CHUNK * size + gssbo_inverse_scratch(size) + gssbo_factor_scratch(size)
+    pool.x = scratch + size * lds + CHUNK * size + gssbo_inverse_scratch(size)
     pool.shut = <char *> (pool.x + d)
     with nogil:
         for j in range(d):

@@ -52,6 +52,32 @@ def test_a_finite_space_is_repeated_only_when_nothing_new_is_left():
     assert set(points(study)[6:]) <= set(points(study)[:6])
 
 
+@pytest.mark.parametrize("storage", [None, "sqlite:///:memory:"])
+@pytest.mark.parametrize("options", [{}, {"group": True}, {"method": "box"}])
+def test_all_brackets_of_hyperband_are_read_by_one_model(storage, options):
+    """Optuna shows the sampler the trials of the current one's bracket alone: numbers are no positions there."""
+
+    def objective(trial):
+        value = (trial.suggest_float("x", -5, 5) - 1) ** 2 + (trial.suggest_float("y", -5, 5) + 2) ** 2
+        for step in range(9):
+            trial.report(value + 10 / (step + 1), step)
+            if trial.should_prune():
+                raise optuna.TrialPruned
+        return value
+
+    pruner = optuna.pruners.HyperbandPruner(min_resource=1, max_resource=9, reduction_factor=3)
+    sampler = GSSBOSampler(seed=0, n_startup_trials=5, warn_independent_sampling=False, **options)
+    study = optuna.create_study(study_name="brackets", sampler=sampler, pruner=pruner, storage=storage)
+    study.optimize(objective, n_trials=30)
+    brackets = {pruner._get_bracket_id(study, trial) for trial in study.trials}
+    ends = {trial.state.name for trial in study.trials}
+    assert len(brackets) == 3 and ends == {"COMPLETE", "PRUNED"}
+    assert len(set(points(study))) == 30
+    model = only_model(study)
+    assert model.n_told == 29
+    assert model.n_failed == sum(trial.state.name == "PRUNED" for trial in study.trials[:29])
+
+
 def test_parameters_whose_range_changes_are_sampled_without_the_model():
     study = study_with()
     study.optimize(widening, n_trials=8)

@@ -94,7 +94,8 @@ class GSSBOSampler(Turns, optuna.samplers.BaseSampler):  # type: ignore[misc]
 
     When a finite space has nothing new left, points are suggested again, as for a noisy objective.
 
-    A trial is read once it is finished, in whatever order that happens, and each only once.
+    A trial is read once it is finished, in whatever order that happens, and each only once. With a `HyperbandPruner`
+    those of all brackets are read.
 
     Examples
     --------
@@ -174,7 +175,7 @@ class GSSBOSampler(Turns, optuna.samplers.BaseSampler):  # type: ignore[misc]
         """Distributions of the parameters that a model suggests; see `optuna.samplers.BaseSampler`."""
         self._raise_error_if_multi_objective(study)
         with self._lock:
-            self._read(study)
+            self._read(_whole(study))
             found = self._trials.groups if self._group else [self._trials.intersection]
             together = {name: distribution for space in found for name, distribution in space.items()}
             return RelativeSpace(together).distributions
@@ -182,6 +183,7 @@ class GSSBOSampler(Turns, optuna.samplers.BaseSampler):  # type: ignore[misc]
     def sample_relative(self, study: Any, trial: Any, search_space: dict[str, Any]) -> dict[str, Any]:
         """Values of those parameters; see `optuna.samplers.BaseSampler`."""
         self._raise_error_if_multi_objective(study)
+        study = _whole(study)
         if search_space.keys() <= trial.system_attrs.get("fixed_params", {}).keys():
             return {}  # they are given
         with self._lock:
@@ -311,6 +313,14 @@ class GSSBOSampler(Turns, optuna.samplers.BaseSampler):  # type: ignore[misc]
                 "model"
             )
         return None if seen is None else "its distribution is not that of the last trial that had it"
+
+
+def _whole(study: Any) -> Any:
+    """All of a study of which Optuna shows the trials of one bracket, as it does where a `HyperbandPruner` is set.
+
+    What is learnt from is the value of a trial that came to its end, and that is the same whatever the bracket.
+    """
+    return getattr(study, "_study", study)
 
 
 def _checked(options: dict[str, Any], n_init: int | None) -> dict[str, Any]:

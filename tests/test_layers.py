@@ -21,6 +21,7 @@ LAYER = {
     "_core": 0,
     "_arithmetic": 1,
     "_keywords": 1,
+    "_notes": 1,
     "_optional": 1,
     "_parallel": 1,
     "_text": 1,

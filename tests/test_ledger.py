@@ -181,6 +181,16 @@ def test_noise_is_kept_in_units_of_y():
     np.testing.assert_array_equal(ledger._history.noise_std, [0.5, 0.5, 0.0, 0.0, 2.0])
 
 
+@pytest.mark.parametrize("noise_std", [[0.5], [[0.5]], [0.5, 0.5]])
+def test_noise_of_other_points_than_those_told_is_refused(noise_std):
+    ledger = Ledger(Space([(0.0, 1.0)]))
+    with pytest.raises(ValueError, match=r"^noise_std must have "):
+        ledger.tell([[0.1], [0.2], [0.3]], [1.0, 2.0, 3.0], noise_std=noise_std)
+    assert ledger.n_told == 0
+    ledger.tell([0.1], 1.0, noise_std=[0.5])
+    assert ledger._history.noise_std.tolist() == [0.5]
+
+
 def test_noise_reaches_the_model_in_its_own_units():
     rng = np.random.default_rng(0)
     X = rng.random((20, 1))

@@ -38,6 +38,7 @@ def values(*numbers):
         ({"patience": 4}, 8, 0),
         ({"timeout": 0}, 0, 4),
         ({"timeout": 1e6}, 8, 0),
+        ({"timeout": math.inf}, 8, 0),
     ],
 )
 def test_a_limit_ends_the_run_at_the_exact_evaluation(limits, n_evals, status):
@@ -57,7 +58,7 @@ def test_failures_are_no_improvement():
 
 @pytest.mark.parametrize(
     "limits",
-    [{"timeout": -1}, {"timeout": math.nan}, {"target": "low"}, {"patience": 0}, {"patience": 1.5}, {"n_evals": 0}],
+    [{"timeout": -1}, {"timeout": -math.inf}, {"timeout": math.nan}, {"target": "low"}, {"patience": 0}, {"patience": 1.5}, {"n_evals": 0}],
 )
 def test_a_wrong_limit_is_refused_before_any_evaluation(limits):
     calls = []

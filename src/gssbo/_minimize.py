@@ -68,7 +68,8 @@ def minimize(
         Evaluations at a time for an executor or a client, points in a batch for a map-like; needed only where
         `workers` does not tell.
     timeout : float, optional
-        Seconds after which no evaluation starts. What is running is waited for, not killed. 0 is no evaluation at all.
+        Seconds after which no evaluation starts. What is running is waited for, not killed. 0 is no evaluation at all,
+        infinity no limit.
     target : float, optional
         The run ends when the best observed value is as good as this, at a point that meets the constraints.
     patience : int, optional

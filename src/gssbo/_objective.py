@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import inspect
 import math
 import pickle
 import traceback
@@ -11,17 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from gssbo._notes import attach, explain
 from gssbo._text import brief
 from gssbo._validation import as_array, as_float, is_masked
 from gssbo.space.parameter import fresh
 
-__all__ = ["Objective", "Reply", "attach"]
-
-
-UNPACKED = (
-    "gssbo: the objective gets all parameters as one argument; for a function of each of them write "
-    "`lambda x: fun(**x)` where they have names, else `lambda x: fun(*x)`."
-)
+__all__ = ["Objective", "Reply"]
 
 
 class Reply(NamedTuple):
@@ -72,22 +65,9 @@ class Objective:
                 return Reply(math.nan, _text(error))
             number = _number(value, self.worst)
         except Exception as error:
-            if isinstance(error, TypeError) and not _may_be_called(self.fun, 1 + len(self.args)):
-                attach(error, UNPACKED)
-            attach(error, f"gssbo: the objective was called with {brief(x)}.")
+            explain(error, "the objective", self.fun, x, *self.args)
             return Reply(math.nan, None, _portable(error) if self.travels else error)
         return Reply(number) if math.isfinite(number) else Reply(math.nan, f"returned {number}")
-
-
-def _may_be_called(fun: Callable[..., Any], n: int) -> bool:
-    """Whether a function takes n arguments by position, as far as it tells."""
-    try:
-        inspect.signature(fun).bind(*[None] * n)
-    except TypeError:
-        return False
-    except ValueError:  # of compiled code, which does not tell
-        pass
-    return True
 
 
 def _number(value: Any, worst: float) -> float:
@@ -102,22 +82,6 @@ def _number(value: Any, worst: float) -> float:
     except Exception:  # whatever a type of someone else's does when it is asked for a number
         pass
     raise ValueError(f"fun must return one real number, or NaN or {worst} where it failed, got {brief(value)}")
-
-
-def attach(error: BaseException, note: str, **attributes: Any) -> None:
-    """Give an exception a note and attributes, also one that takes none, such as a frozen dataclass.
-
-    Examples
-    --------
-    >>> error = ValueError("diverged")
-    >>> attach(error, "at step 7", step=7)
-    >>> error.step, error.__notes__
-    (7, ['at step 7'])
-    """
-    for name, value in attributes.items():
-        BaseException.__setattr__(error, name, value)
-    with contextlib.suppress(Exception):
-        error.add_note(note)
 
 
 def _text(error: BaseException) -> str:

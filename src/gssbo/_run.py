@@ -18,7 +18,8 @@ from scipy.optimize import OptimizeResult
 
 from gssbo import _stops
 from gssbo._keywords import with_checked_keywords
-from gssbo._objective import Objective, Reply, attach
+from gssbo._notes import attach
+from gssbo._objective import Objective, Reply
 from gssbo._stops import INFEASIBLE, MESSAGES, NO_VALUE, Stops
 from gssbo._text import brief
 from gssbo._workers import Workers, make_workers

@@ -76,7 +76,8 @@ class Stops:
 
     def __init__(self, *, n_evals: int, timeout: Any = None, target: Any = None, patience: Any = None) -> None:
         self.n_evals = check_integer("n_evals", n_evals, at_least=1)
-        seconds = math.inf if timeout is None else check_real("timeout", timeout, at_least=0.0)
+        unlimited = timeout is None or (isinstance(timeout, float) and timeout == math.inf)
+        seconds = math.inf if unlimited else check_real("timeout", timeout, at_least=0.0)
         self._deadline = time.monotonic() + seconds
         self._target = None if target is None else check_real("target", target)
         self._patience = None if patience is None else check_integer("patience", patience, at_least=1)

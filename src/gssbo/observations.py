@@ -200,6 +200,6 @@ def _first_none(y: Any) -> int | None:
 
 def _noise(noise_std: Any, n: int) -> FloatArray:
     values = check_array("noise_std", noise_std)
-    if values.size == 1:
-        values = np.full(n, float(values.reshape(())))
+    if values.ndim == 0:
+        values = np.full(n, float(values))
     return check_noise_std(values, size=n)

@@ -25,6 +25,16 @@ def test_none():
     assert mask(None) == mask([]) == [True] * 500
 
 
+def test_an_error_of_a_constraint_says_which_it_is_and_at_which_point():
+    first, other = NonlinearConstraint(lambda p: p["x"], 0, 6), NonlinearConstraint(lambda x, y: x + y, 0, 6)
+    space = Space({"x": (2, 2), "y": (3, 3)}, [first, other])
+    with pytest.raises(TypeError, match="missing 1 required positional argument") as caught:
+        space.feasible(space.read("x", {"x": 2, "y": 3})[0])
+    notes = caught.value.__notes__
+    assert notes[0].startswith("gssbo: constraints[1] gets all parameters as one argument") and "fun(**x)" in notes[0]
+    assert notes[1] == "gssbo: constraints[1] was called with {'x': 2.0, 'y': 3.0}."
+
+
 @pytest.mark.parametrize(
     ("constraint", "expected"),
     [

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from scipy.optimize import LinearConstraint, NonlinearConstraint, linprog
 
 from gssbo._arithmetic import callers_arithmetic
+from gssbo._notes import explain
 from gssbo._text import brief
 from gssbo._typing import FloatArray, IndexArray
 from gssbo._validation import check_array
@@ -288,8 +289,12 @@ class _Nonlinear:
 
     def _values(self, point: Any) -> FloatArray:
         """The function's values, of a shape that suits the bounds; it gets a point of its own to write into."""
-        with callers_arithmetic():
-            value = self._fun(copy.copy(point))
+        try:
+            with callers_arithmetic():
+                value = self._fun(copy.copy(point))
+        except Exception as error:
+            explain(error, self._where, self._fun, point)
+            raise
         try:
             values = check_array("value", value)
             if value is None or values.size == 0:

@@ -58,7 +58,15 @@ def test_failures_are_no_improvement():
 
 @pytest.mark.parametrize(
     "limits",
-    [{"timeout": -1}, {"timeout": -math.inf}, {"timeout": math.nan}, {"target": "low"}, {"patience": 0}, {"patience": 1.5}, {"n_evals": 0}],
+    [
+        {"timeout": -1},
+        {"timeout": -math.inf},
+        {"timeout": math.nan},
+        {"target": "low"},
+        {"patience": 0},
+        {"patience": 1.5},
+        {"n_evals": 0},
+    ],
 )
 def test_a_wrong_limit_is_refused_before_any_evaluation(limits):
     calls = []

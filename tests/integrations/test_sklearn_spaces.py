@@ -59,7 +59,7 @@ def test_spellings_of_a_space():
         "o": gssbo.Real(1e-3, 1.0, log=True),
         "p": gssbo.Categorical([True, False]),
         "q": gssbo.Categorical([False, True]),
-        "r": gssbo.Categorical([0, 1, 2]),
+        "r": gssbo.Integer(0, 2),
         "s": gssbo.Integer(1, 9),
     }
     chosen = space.values(dict.fromkeys(space.parameters, 1))
@@ -86,6 +86,24 @@ def test_distributions_are_searched_in_their_quantiles():
     found = search(Ridge(), {"alpha": stats.gamma(2.0, scale=0.5)}, cv=2).fit(*IRIS)
     shares = [point["alpha"] for point in found.optimizer_.X]
     assert list(found.cv_results_["param_alpha"]) == [stats.gamma(2.0, scale=0.5).ppf(share) for share in shares]
+
+
+def test_numbers_of_a_list_are_searched_by_their_rank():
+    given = {
+        "sizes": [300, 50, 1.5],
+        "rates": np.logspace(-4, 4, 10_000),
+        "twice": [1, 1, 2],
+        "two": [3, 1],
+        "odd": [1, 2, None],
+    }
+    space = CandidateSpace(given)
+    assert space.parameters["sizes"] == gssbo.Integer(0, 2)
+    assert [space.values({"sizes": rank})["sizes"] for rank in range(3)] == [1.5, 50, 300]
+    assert type(space.values({"sizes": 1})["sizes"]) is int
+    assert space.parameters["rates"] == gssbo.Integer(0, 9_999)
+    assert space.values({"rates": 9_999})["rates"] == 1e4
+    for name in ("twice", "two", "odd"):
+        assert space.parameters[name] == gssbo.Categorical(range(len(given[name])))
 
 
 def test_choices_may_be_anything_and_come_as_they_are():

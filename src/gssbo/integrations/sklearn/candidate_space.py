@@ -1,7 +1,8 @@
 """The candidates of a search: parameters of an estimator as scikit-learn's users write them.
 
 Lists, arrays and tuples of three numbers or more are values to choose from, as in `GridSearchCV`. Texts, booleans and
-None are categories under their own names, which pictures show; anything else goes by its place in the list. Pairs are
+None are categories under their own names, which pictures show. Numbers have an order, and are searched by their rank,
+so that a model knows which are neighbours; anything else goes by its place in the list. Pairs are
 intervals, as in scikit-optimize's `BayesSearchCV`, of whole numbers where both ends are. SciPy's distributions that say
 no more than an interval and its scale are that interval; the other continuous ones are searched in their quantiles, so
 that each part of the range counts as much as the distribution gives it. Discrete ones have steps there, where a search
@@ -79,6 +80,9 @@ class CandidateSpace:
                     choices = [each.item() if isinstance(each, np.generic) else each for each in item]
                     if all(each is None or isinstance(each, str | bool) for each in choices) and _differ(choices):
                         self.parameters[name] = Categorical(tuple(choices))
+                    elif len(choices) > 2 and all(map(_is_number, choices)) and _differ(choices):
+                        self.parameters[name] = Integer(0, len(choices) - 1)
+                        self._values[name] = sorted(choices).__getitem__
                     else:
                         self.parameters[name] = Categorical(tuple(range(len(item))))
                         self._values[name] = choices.__getitem__
@@ -97,6 +101,10 @@ class CandidateSpace:
 
 def _differ(choices: list[Any]) -> bool:
     return len(set(choices)) == len(choices) > 0
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 class _Quantile:

@@ -278,6 +278,11 @@ def test_what_is_quoted_is_an_argument():
         ("0.5 - ok ...", 0.5),
         ("epoch 3: loss 0.5 after 12 min", 12.0),
         ("1_000", 1000.0),
+        ("3 1_000_000.5", 1_000_000.5),
+        ("3 123", 123.0),
+        ("1 0.25", 0.25),
+        ("score: 7", 7.0),
+        ("loss=7 acc:0.5", 0.5),
         ("-inf", -np.inf),
         ("loss=inf", np.inf),
         ("loss: Infinity", np.inf),
@@ -298,6 +303,8 @@ def test_nan_is_the_last_number(line):
         "done", "run3", "v1.2-rc", "model_7 a-1", "...", "-", "+-", "", "epoch 3: 95%", "3: 2.4s", "epoch 3: 5/10",
         "3 at 12:30", "3 at 12:30:05", "3 1.2.3", "3 2024-01-02", "3 0.5-0.7", "3 0.5+-0.1", "3 0.5±0.1", "3 +/-0.1",
         "3 $5", "3 10^-3", "3 \u22125", "3 --5", "3 0x1f", "3 1e", "loss 0,5", "3 1,234", "3 1,234.5", "3 1,234,567",
+        "tensor(3., device='cuda:0')", "3 on cuda:1", "3 localhost:8080", "3 errors:2", "3 1'234.5", "3 1\u2019234",
+        "3 1\u202f234.5", "3 1\u00a0234", "loss 1 000", "3 1 000.5", "3 ckpt 2024_01", "3 1_0",
         "3 loss None", "3 loss null", "3 -nan(ind)x 4x", "3 |0.5|", "3 #4", "3 5th", "3 \x1b[32m0.5\x1b[0m",
     ],
 )  # fmt: skip
@@ -337,6 +344,13 @@ def test_a_program_of_this_folder_is_pointed_out(here):
     (here / "train.sh").write_text("echo 1")
     with pytest.raises(CannotStart, match=r"got 'train.sh' .*; the file in this folder is ./train.sh$"):
         Program("train.sh {x}", ["x"])({"x": 1})
+
+
+@pytest.mark.parametrize("value", ["1" + "0" * 400, "[" * 100_000, "true]"])
+def test_json_without_a_number_is_a_failed_evaluation(here, value):
+    (here / "program.py").write_text(f"""print('{{"loss": {value}}}')""")
+    with pytest.raises(ProgramFailed, match="must be a JSON object with a number 'loss', got"):
+        Program(f"{PYTHON} program.py", ["x"], key="loss")({"x": 1})
 
 
 def test_a_json_object_asks_for_its_key(here):

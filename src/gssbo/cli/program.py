@@ -235,7 +235,7 @@ class Program:
             return _number(value)
         try:
             return _number(float(json.loads(text)[self._key]))
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
             raise ProgramFailed(
                 f"{source} must be a JSON object with a number {self._key!r}, got {_end(text)}"
             ) from None

@@ -13,14 +13,20 @@ TOKEN = re.compile(
 )
 BEFORE = re.compile(r"(?:\A|[\s=,(\[{\"']|(?<!\d):)\Z")  # 12:30 is a time
 BEHIND = re.compile(r"[\s,;)\]}\"']|\Z")
-UNCLEAR = re.compile(r"\d,(?:\d+|\d{3}\.\d*)\Z")  # 0,5 and 1,234.5 are one number to some, and two to others
+UNCLEAR = re.compile(
+    r"\d,(?:\d+|\d{3}\.\d*)\Z"  # 0,5 and 1,234.5 are one number to some, and two to others
+    r"|\d['\u2019\u00a0\u2009\u202f][\d.]+\Z|\d 0\d+(?:\.\d*)?\Z"  # so are 1'234, and 1 000
+    r"|[^\W\d]:\d+\Z"  # cuda:0 is a device, host:8080 a port
+)
+GROUPS = re.compile(r"[+-]?\d{1,3}(?:_\d{3})+(?:\.\d*)?(?:e[+-]?\d+)?", re.IGNORECASE)  # not 2024_01
 
 
 def last_number(line: str) -> float | None:
     """Return the last number of a line, or None where there is none, or it cannot be told for sure.
 
     It is a word of its own, or directly behind an equals sign, a colon, a comma, an opening bracket or a quote, and
-    before a comma, a semicolon, a closing bracket or a quote. Digits in a word are no number.
+    before a comma, a semicolon, a closing bracket or a quote. Digits in a word are no number, nor are whole ones
+    directly behind a word and a colon, as a device's.
 
     Examples
     --------
@@ -28,12 +34,15 @@ def last_number(line: str) -> float | None:
     (2.25, -0.001, nan)
     >>> last_number("epoch 3: 95%"), last_number("took 2.4s"), last_number("v1.2-rc"), last_number("1,234")
     (None, None, None, None)
+    >>> last_number("tensor(0.5, device='cuda:0')")
     """
     tokens = list(TOKEN.finditer(line))
     if not tokens:
         return None
     before, number, behind = line[: tokens[-1].start()], tokens[-1][0], line[tokens[-1].end() :]
     if not BEFORE.search(before) or not BEHIND.match(behind) or UNCLEAR.search(before + number):
+        return None
+    if "_" in number and not GROUPS.fullmatch(number):
         return None
     try:
         return float(number)

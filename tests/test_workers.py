@@ -113,6 +113,22 @@ def test_a_pool_and_any_other_map():
         gssbo.minimize(objectives.bowl, BOX, n_evals=7, workers=lambda f, X: [f(x) for x in X[:2]], batch_size=3, **FEW)
 
 
+@pytest.mark.parametrize("bounds", [BOX, {"a": (0.0, 1.0), "n": (1, 9), "c": ["u", None]}, [(0.0, 1.0), ["u", "v"]]])
+def test_values_go_to_their_points_in_whatever_order_a_map_gives_them(bounds):
+    def fun(x):
+        return float(hash(repr(x)) % 1_000)
+
+    ordered = gssbo.minimize(fun, bounds, n_evals=9, workers=lambda f, X: [f(x) for x in X], batch_size=4, **FEW)
+    assert [fun(x) for x in ordered.x_iters] == ordered.func_vals.tolist()
+    turned = gssbo.minimize(fun, bounds, n_evals=9, workers=lambda f, X: [f(x) for x in X][::-1], batch_size=4, **FEW)
+    assert repr(turned.x_iters) == repr(ordered.x_iters) and (turned.func_vals == ordered.func_vals).all()
+    with multiprocessing.pool.ThreadPool(3) as pool:
+        found = gssbo.minimize(
+            lambda x: time.sleep(0.01 * fun(x) / 1_000) or fun(x), bounds, n_evals=9, workers=pool.imap_unordered, **FEW
+        )
+    assert [fun(x) for x in found.x_iters] == found.func_vals.tolist()
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from multiprocessing import current_process
 from multiprocessing.pool import Pool, ThreadPool
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
 
 from gssbo._dask import DaskWorkers, is_dask_client
 from gssbo._executor import ExecutorWorkers
@@ -23,9 +25,7 @@ from gssbo._validation import check_integer
 
 __all__ = ["Here", "MapWorkers", "Workers", "make_workers"]
 
-MAP_LIKE = (
-    "workers must be map-like where it is callable: workers(function, points) gives what the function gave, in order"
-)
+MAP_LIKE = "workers must be map-like where it is callable: workers(function, points) gives what the function gave"
 
 
 class Workers(Protocol):
@@ -145,21 +145,43 @@ class Here:
         """Nothing was needed."""
 
 
+class Echo(NamedTuple):
+    """What came of an evaluation, and at which point."""
+
+    x: Any
+    reply: Reply
+
+
+@dataclass(frozen=True)
+class Echoing:
+    """An objective that says which point it was called with."""
+
+    objective: Objective
+
+    def __call__(self, x: Any) -> Echo:
+        """Evaluate."""
+        return Echo(x, self.objective(x))
+
+
 class MapWorkers:
     """Anything that maps a function over points, in batches: a batch is told as a whole.
+
+    Replies go by the points that come with them, as some maps give them in the order they are ready; by their places
+    where points are not equal to what they were before they travelled.
 
     Parameters
     ----------
     mapping : callable
-        `mapping(function, points)` gives the function's values in order.
+        `mapping(function, points)` gives the function's values.
     objective : Objective
     size : int
         Points in a batch.
     """
 
-    def __init__(self, mapping: Callable[..., Iterable[Reply]], objective: Objective, size: int) -> None:
+    def __init__(self, mapping: Callable[..., Any], objective: Objective, size: int) -> None:
         self.ready: deque[tuple[int, Reply]] = deque()
-        self._mapping, self._objective, self._size = mapping, replace(objective, travels=mapping is not map), size
+        self._mapping, self._size = mapping, size
+        self._function = Echoing(replace(objective, travels=mapping is not map))
         self._batch: list[tuple[int, Any]] = []
 
     @property
@@ -173,23 +195,25 @@ class MapWorkers:
 
     def wait(self) -> None:
         """Evaluate the batch."""
-        replies = self._mapping(self._objective, [x for _, x in self._batch])
-        if not isinstance(replies, Iterable):
-            raise ValueError(f"{MAP_LIKE}, got {brief(replies)} of {self._mapping!r}")
-        iterator = iter(replies)
-        found: list[tuple[int, Reply]] = []
+        echoes = self._mapping(self._function, [x for _, x in self._batch])
+        if not isinstance(echoes, Iterable):
+            raise ValueError(f"{MAP_LIKE}, got {brief(echoes)} of {self._mapping!r}")
+        iterator = iter(echoes)
+        left, found = dict(self._batch), dict[int, Reply]()
         rule = f"workers must give a value for each of {len(self._batch)} points"
-        for k, (number, _) in enumerate(self._batch):
+        for k in range(len(self._batch)):
             try:
-                reply = next(iterator)
+                echo = next(iterator)
             except StopIteration:
                 raise ValueError(f"{rule}, got {k} of {self._mapping!r}") from None
-            if not isinstance(reply, Reply):
-                raise ValueError(f"{MAP_LIKE}, got {brief(reply)} for one of {self._mapping!r}")
-            found.append((number, reply))
+            if not isinstance(echo, Echo):
+                raise ValueError(f"{MAP_LIKE}, got {brief(echo)} for one of {self._mapping!r}")
+            number = next((number for number, x in left.items() if _equal(x, echo.x)), next(iter(left)))
+            found[number] = echo.reply
+            del left[number]
         if next(iterator, None) is not None:
             raise ValueError(f"{rule}, got more of {self._mapping!r}")
-        self.ready.extend(found)
+        self.ready.extend((number, found[number]) for number, _ in self._batch)
         self._batch.clear()
 
     def stop(self) -> None:
@@ -197,3 +221,7 @@ class MapWorkers:
 
     def close(self) -> None:
         """The pool is the user's."""
+
+
+def _equal(x: Any, other: Any) -> bool:
+    return np.array_equal(x, other) if isinstance(x, np.ndarray) else bool(x == other)

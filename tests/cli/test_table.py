@@ -1,5 +1,6 @@
 """Observations from a table: `gssbo tell --from`, `gssbo tune --from`, the counterpart of `gssbo export`."""
 
+import csv
 import json
 
 import numpy as np
@@ -51,6 +52,13 @@ def test_a_table_is_read_as_an_observation_is_told(here):
     ]
     np.testing.assert_array_equal(found.values, [1.5, np.nan, np.nan])
     assert (found.noise_std, found.prior, found.unread) == ([None] * 3, [False] * 3, [])
+
+
+def test_a_reason_may_be_as_long_as_it_is(here):
+    limit = csv.field_size_limit()
+    reason = "r" * (2 * limit)
+    found = table(here, f"act,lr,n,b,g,value,reason\nrelu,0.001,3,true,0.5,nan,{reason}\n")
+    assert found.reasons == [reason] and csv.field_size_limit() == limit
 
 
 @pytest.mark.parametrize(

@@ -321,3 +321,15 @@ def test_a_process_may_go_to_another_folder(tmp_path, monkeypatch):
         opt.tell([0.1, 0.2], 1.0)
     assert os.listdir(tmp_path / "elsewhere") == []
     assert read_journal(tmp_path / "run.jsonl").entries[0].y == [1.0]
+
+
+def test_infinite_categories_are_read_as_the_numbers_they_are(tmp_path):
+    """Without the space, too: as text they would be another point to a program."""
+    space = {"clip": [1.0, np.inf, -np.inf, "inf"], "both": [(1.0, np.inf), (2.0, 3.0)]}
+    with gssbo.Optimizer(space, journal=tmp_path / "j", rng=0) as optimizer:
+        optimizer.tell(optimizer.ask(), 1.0)
+        told = optimizer.X
+    found = read_journal(tmp_path / "j")
+    assert [parameter.values for parameter in found.space.parameters] == [tuple(space["clip"]), tuple(space["both"])]
+    with gssbo.Optimizer(space, journal=tmp_path / "j", rng=0) as optimizer:
+        assert told == optimizer.X

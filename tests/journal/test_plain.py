@@ -62,6 +62,10 @@ def test_categories_that_read_alike_are_refused(tmp_path):
 
     with pytest.raises(JournalError, match=r"^categories must read differently, addresses"):
         gssbo.Optimizer([[Same(), Same()]], journal=tmp_path / "run.jsonl")
+    # Read without the space, a repr is text.
+    for values in ([b"a", "b'a'"], [(1, b"a"), (1, "b'a'")]):
+        with pytest.raises(JournalError, match=r"^categories must read differently, addresses"):
+            gssbo.Optimizer([values], journal=tmp_path / "run.jsonl")
 
 
 def test_categories_read_alike_in_another_process(tmp_path):

@@ -221,8 +221,12 @@ class _Cells:
         except (OSError, UnicodeDecodeError) as error:
             raise ValueError(f"the table must be a CSV or TSV file in UTF-8, got {path} ({error})") from None
         self._path = path
-        dialect = max(DIALECTS, key=lambda each: len(set(needed).intersection(_header(text, each))))
-        (line, self._header), *rows = _rows(path, text, dialect) or [(1, [])]
+        limit = csv.field_size_limit(max(len(text), 1))  # a reason may be long
+        try:
+            dialect = max(DIALECTS, key=lambda each: len(set(needed).intersection(_header(text, each))))
+            (line, self._header), *rows = _rows(path, text, dialect) or [(1, [])]
+        finally:
+            csv.field_size_limit(limit)
         self._check(line, needed, own)
         self._lines = [number for number, _ in rows]  # at which rows begin
         self._rows = [row for _, row in rows]

@@ -124,6 +124,8 @@ def _is_category(value: Any) -> bool:
         return not isinstance(value, list)
     if value.keys() == {"tuple"}:
         return isinstance(value["tuple"], list) and all(map(_is_category, value["tuple"]))
+    if value.keys() == {"float"}:
+        return value["float"] in ("inf", "-inf")
     return value.keys() == {"repr"} and isinstance(value["repr"], str)
 
 
@@ -207,8 +209,13 @@ def _parameter(found: Mapping[str, Any]) -> Real | Integer | Categorical:
 
 
 def _category(value: Any) -> Any:
-    if isinstance(value, dict):
-        return tuple(_category(each) for each in value["tuple"]) if "tuple" in value else Unread(value["repr"])
+    match value:
+        case {"tuple": values}:
+            return tuple(map(_category, values))
+        case {"float": name}:
+            return float(name)
+        case {"repr": text}:
+            return Unread(text)
     return value
 
 

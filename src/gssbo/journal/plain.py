@@ -38,7 +38,9 @@ class Unread(str):
 
 
 def plain_value(value: Any) -> Any:
-    """A category as JSON has it: text, numbers, booleans and None as they are, a tuple as one, others by their repr.
+    """A category as JSON has it: text, finite numbers, booleans and None as they are, others say what they are.
+
+    An infinite number does by its name, a tuple by its values, anything else by its repr.
 
     Without addresses in memory, and of sets in order, so that another process has the same.
 
@@ -52,7 +54,7 @@ def plain_value(value: Any) -> Any:
     if value is None or isinstance(value, str | bool | int):
         return value
     if isinstance(value, float):
-        return plain_number(value)
+        return value if math.isfinite(value) else {"float": str(float(value))}
     if isinstance(value, tuple):
         return {"tuple": [plain_value(each) for each in value]}
     return {"repr": _repr(value)}
@@ -186,6 +188,13 @@ def _plain_array(values: Any) -> Any:
     return [_plain_array(each) if np.ndim(each) else plain_number(float(each)) for each in array]
 
 
+def _as_read(written: Any) -> Any:
+    """A category as one is that was read without the space: a repr is text then."""
+    if isinstance(written, dict):
+        return {"tuple": list(map(_as_read, written["tuple"]))} if "tuple" in written else written.get("repr", written)
+    return written
+
+
 class RowCodec:
     """Rows of a space as lists of values, one a point, and back.
 
@@ -209,7 +218,7 @@ class RowCodec:
             if isinstance(parameter, Categorical):
                 written = [plain_value(value) for value in parameter.values]
                 codes = {json.dumps(value): code for code, value in enumerate(written)}
-                if len(codes) < len(written):
+                if len({json.dumps(_as_read(value)) for value in written}) < len(written):
                     raise JournalError(
                         "categories must read differently, addresses in memory apart, to be kept in a journal, got "
                         f"{parameter!r}"

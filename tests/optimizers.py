@@ -6,8 +6,6 @@ from gssbo import GaussianProcess, Optimizer
 
 RULES = ["vector", "scalar", "random", "kmeans++", "maxmin", "residual", "variance", "residual-ratio"]
 RULES += ["residual-exchange"]
-
-
 ACQUISITIONS = ["ucb", "ei", "log_ei", "pi", "thompson"]
 
 

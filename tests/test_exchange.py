@@ -7,29 +7,10 @@ from hypothesis import strategies as st
 
 from gssbo import reference as ref
 from gssbo._core import _exchange
-from gssbo.embedding import Embedding
-from gssbo.kernels import KERNELS, Kernel
-from gssbo.selection import RULES
+from gssbo.kernels import KERNELS
+from tests.pools import chosen_by, log_theta, make_pool
 
 FORM = np.array([1.0, 1.0, 1.0, 0.2])
-
-
-def make_pool(n, d, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.random((n, d))
-    y = np.sin(6 * X[:, 0]) + X.mean(axis=1) + 0.05 * rng.standard_normal(n)
-    return X, ref.standardise(y)[0]
-
-
-def log_theta(d, lengthscale=0.4, variance=1.7, noise=1e-3):
-    return np.log([*np.full(d, lengthscale), variance, noise])
-
-
-def chosen_by(rule, X, z, theta, size, forced=(), kernel="matern52"):
-    scales, variance, noise = ref.unpack(np.asarray(theta, dtype=float))
-    embedding = Embedding(Kernel(kernel, scales.copy(), variance), noise, np.ascontiguousarray(X))
-    forced = np.array(forced, dtype=np.intp)
-    return RULES[rule](embedding, size, forced, np.ascontiguousarray(z), np.random.default_rng(0)).tolist()
 
 
 def exchanged(X, z, theta, chosen, n_forced=0, most=10**6, kernel="matern52"):

@@ -1,10 +1,13 @@
 """Books that a signal or another thread comes between, and copies of them."""
 
+import contextlib
 import copy
 import pickle
+import sys
 import threading
 
 import pytest
+from scipy.optimize import NonlinearConstraint
 
 from gssbo import Optimizer
 from gssbo.pending import Pending
@@ -117,3 +120,78 @@ def test_all_generators_are_reseeded_or_none(monkeypatch, times):
         for opt in (calm, hit):
             opt.tell([0.5, 0.5], 1.0)
     assert states_of(calm._generators) == states_of(hit._generators)
+
+
+NESTED = {
+    "tell": lambda opt: opt.tell([0.9], 9.0),
+    "ask": lambda opt: opt.ask(),
+    "copy": copy.deepcopy,
+    "predict": lambda opt: opt.predict([[0.2]]),
+    "result": lambda opt: opt.result(),
+}
+
+
+def called_within(opt, call, nested, line):
+    """Make a call, and another one at one of its lines, as a signal's handler may.
+
+    Returns whether that line was reached, and whether the other call was refused.
+    """
+    left, refused = [line], []
+
+    def handler(frame, event, argument):
+        if event == "line" and not refused and "gssbo" in frame.f_code.co_filename:
+            left[0] -= 1
+            if left[0] < 0:
+                refused.append(False)
+                with contextlib.suppress(RuntimeError):
+                    nested(opt)
+                    return handler
+                refused[0] = True
+        return handler
+
+    before = sys.gettrace()
+    sys.settrace(handler)
+    try:
+        call(opt)
+    finally:
+        sys.settrace(before)
+    return bool(refused), any(refused)
+
+
+@pytest.mark.parametrize("nested", NESTED.values(), ids=NESTED)
+@pytest.mark.parametrize(
+    "call", [lambda opt: opt.tell([[0.1], [0.3]], [1.0, 2.0]), lambda opt: opt.ask(2)], ids=["tell", "ask"]
+)
+def test_a_handler_that_calls_the_optimizer_loses_nothing(call, nested):
+    """What it changes comes before the call that it interrupted, or after it, or not at all."""
+    opt = Optimizer([(0.0, 1.0)], method="box", n_init=4, rng=0)
+    opt.tell([[0.15], [0.35], [0.55], [0.75], [0.95]], [3.0, 1.0, 2.0, 4.0, 5.0])
+    opt.ask()
+
+    def after(*calls):
+        twin = pickle.loads(pickle.dumps(opt))
+        for each in calls:
+            each(twin)
+        return books(twin), twin.ask(2).tolist()
+
+    whole = [after(call, nested), after(nested, call)]
+    seen = set()
+    for line in range(0, 100_000, 9):
+        hit = pickle.loads(pickle.dumps(opt))
+        reached, refused = called_within(hit, call, nested, line)
+        if not reached:
+            break
+        seen.add(refused)
+        assert (books(hit), hit.ask(2).tolist()) in ([after(call)] if refused else whole)
+    assert line > 100 and (True in seen) == (nested in [NESTED[name] for name in ("tell", "ask", "copy")])
+
+
+def test_a_refused_call_says_what_to_do():
+    def constraint(x):
+        opt.tell([0.5], 1.0)
+        return 0.0
+
+    opt = Optimizer([(0.0, 1.0)], constraints=NonlinearConstraint(constraint, -1.0, 1.0), rng=0)
+    with pytest.raises(RuntimeError, match="while this thread was in another of its calls"):
+        opt.ask()
+    assert opt.n_told == 0

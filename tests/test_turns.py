@@ -74,7 +74,7 @@ def test_a_fork_while_another_thread_asks_gets_an_error():
     free = in_a_fork(lambda: (opt.ask().shape, opt.n_told))
     assert free == "((1,), 1)"
     with opt._lock:  # as where a constraint forks
-        assert in_a_fork(lambda: (opt.ask().shape, opt.n_told)) == free
+        assert "this thread was in another of its calls" in in_a_fork(opt.ask)
     with Elsewhere(opt._lock):
         for action in (opt.ask, lambda: opt.tell([0.1], 1.0), lambda: opt.predict([[0.1]]), lambda: in_a_fork(opt.ask)):
             assert "forked while another thread was using the optimizer" in in_a_fork(action)

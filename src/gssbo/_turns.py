@@ -18,13 +18,14 @@ class Turns:
     """What threads use in turn: `with self._lock:`, where its makers called `_take_turns`.
 
     The lock is `threading.RLock`, which Ctrl-C does not leave locked; in a process that was forked while another thread
-    had it, one that raises a RuntimeError.
+    had it, one that raises a RuntimeError. What changes anything begins `with self._turn():` instead, which a thread
+    does not get while it has one: a signal's handler is called in the middle of whatever its thread is doing.
 
     Examples
     --------
     >>> turns = Turns()
     >>> turns._take_turns()
-    >>> with turns._lock, turns._lock:
+    >>> with turns._turn(), turns._lock:
     ...     print("once more")
     once more
     """
@@ -35,9 +36,22 @@ class Turns:
         self._lock = threading.RLock()
         _owners.add(self)
 
+    def _turn(self) -> Any:
+        """The lock, for what must not come in the middle of another call of the same thread."""
+        if self._lock._is_owned():
+            raise RuntimeError(
+                "the optimizer was called while this thread was in another of its calls, as by the handler of a "
+                "signal, or by a constraint: nothing was changed by it; let a handler set a flag, and call the "
+                "optimizer once the other call has returned"
+            )
+        return self._lock
+
 
 class _Lost:
     """The lock of what a thread of the parent was changing."""
+
+    def _is_owned(self) -> bool:
+        return False
 
     def __enter__(self) -> NoReturn:
         raise RuntimeError(

@@ -70,7 +70,7 @@ class Ledger(Statement):
 
     def _copied(self, memo: dict[int, Any]) -> dict[str, Any]:
         """What a copy has: all of one moment, whoever tells meanwhile, and no journal, which two would write to."""
-        with self._lock:
+        with self._turn():
             self._complete()
             state = {name: value for name, value in vars(self).items() if name != "_lock"} | {"_journal": None}
             return copy.deepcopy(state, memo)
@@ -169,7 +169,7 @@ class Ledger(Statement):
         **options: Any,
     ) -> None:
         check_flag("once", once)
-        with self._lock:
+        with self._turn():
             self._complete()
             new = read_observations(self._books, x, y, **options)
             if once:
@@ -207,7 +207,7 @@ class Ledger(Statement):
         >>> ledger.was_told([[0.1], [0.1], [0.2]], [3.0, 4.0, float("nan")])
         array([ True, False,  True])
         """
-        with self._lock:
+        with self._turn():
             self._complete()
             rows = self.space.read_many("x", x)
             return self._books.known(rows, self._sign * check_vector("y", y, size=len(rows), finite=False, column=True))
@@ -280,7 +280,7 @@ class Ledger(Statement):
         check_flag("once", once)
         if _is_empty(x):
             return
-        with self._lock:
+        with self._turn():
             self._complete()
             rows, _ = self.space.read(name, x)
             if once:
@@ -313,7 +313,7 @@ class Ledger(Statement):
         >>> ledger.announce([[0.25], [0.75]])[1].id, len(ledger.pending)
         (1, 2)
         """
-        with self._lock:
+        with self._turn():
             self._complete()
             rows, single = self.space.read("x", x)
             numbers = range(self._pending.n_asked, self._pending.n_asked + len(rows))
@@ -332,7 +332,7 @@ class Ledger(Statement):
         ValueError
             If it is not pending, or its point and its id are not of the same.
         """
-        with self._lock:
+        with self._turn():
             self._complete()
             dropped = self._pending.ids if x is None and id is None else [self._pending_number(x, id)]
             if dropped:

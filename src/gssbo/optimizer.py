@@ -336,7 +336,7 @@ class Optimizer(Resumable):
         """
         count = 1 if n is None else check_integer("n", n, at_least=1, at_most=MOST_AT_ONCE)
         check_flag("ids", ids)
-        with self._lock:
+        with self._turn():
             self._complete()
             numbers = self._ask(count)
             self._keep()
@@ -360,7 +360,7 @@ class Optimizer(Resumable):
         >>> bool((opt.ask(4) == twin.ask(4)).all())
         False
         """
-        with self._lock:
+        with self._turn():
             self._complete()
             fresh = []
             for ours, other in zip(self._generators, spawn_generators("rng", rng, 4), strict=True):

@@ -22,7 +22,7 @@ from libc.float cimport DBL_EPSILON
 from libc.math cimport INFINITY, sqrt
 from libc.string cimport memcpy, memset
 
-from gssbo._core._residual cimport first_largest
+from gssbo._core._residual cimport first_largest, prepare
 from gssbo._core._simd cimport (
     allocate,
     gssbo_inverse_scratch,
@@ -216,7 +216,7 @@ def exchange(
     Py_ssize_t[::1] chosen,             # INOUT (size,)
 ):
     """Exchange members of `chosen` for better ones, in place; return how many."""
-    cdef Py_ssize_t n = X.shape[0], d = X.shape[1], size = chosen.shape[0], i, j
+    cdef Py_ssize_t n = X.shape[0], d = X.shape[1], size = chosen.shape[0], i
     cdef Py_ssize_t ld = gssbo_padded(n), lds = gssbo_padded(size)
     cdef Pool pool
     cdef Retained U
@@ -242,12 +242,7 @@ def exchange(
     pool.x = scratch + size * lds + CHUNK * size + gssbo_inverse_scratch(size)
     pool.shut = <char *> (pool.x + d)
     with nogil:
-        for j in range(d):
-            for i in range(ld):
-                pool.columns[j * ld + i] = (X[i, j] - X[0, j]) / lengthscale[j] if i < n else 0.0
-        for i in range(ld):
-            pool.S[i] = 1.0 if i < n else 0.0
-            pool.r[i] = z[i] if i < n else 0.0
+        prepare(X, lengthscale, z, ld, pool.columns, pool.S, pool.r)
         memset(pool.shut, 0, n)
         for i in range(size):
             pool.shut[chosen[i]] = 1

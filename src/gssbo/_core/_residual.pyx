@@ -76,6 +76,25 @@ cdef struct Block:
     double *coefficients        # (size + BLOCK, BLOCK), column t: the column of L at pivot t, down to sqrt(S)
 
 
+cdef void prepare(
+    const double[:, ::1] X,             # IN (n, d)
+    const double[::1] lengthscale,      # IN (d,)
+    const double[::1] z,                # IN (n,)
+    Py_ssize_t ld,                      # n, padded
+    double *columns,                    # OUT (d, ld), coordinates in units of the lengthscales
+    double *S,                          # OUT (ld,), S and r before the first pivot
+    double *r,                          # OUT (ld,)
+) noexcept nogil:
+    """What is known of a pool while nothing is retained; zeros for padding."""
+    cdef Py_ssize_t n = X.shape[0], i, j
+    for j in range(X.shape[1]):
+        for i in range(ld):
+            columns[j * ld + i] = (X[i, j] - X[0, j]) / lengthscale[j] if i < n else 0.0
+    for i in range(ld):
+        S[i] = 1.0 if i < n else 0.0
+        r[i] = z[i] if i < n else 0.0
+
+
 cdef Py_ssize_t first_largest(Py_ssize_t n, const double *scores) noexcept nogil:
     """Lowest member whose score is as good as the largest; -1 where none is left."""
     cdef double most = simd.largest(gssbo_padded(n), scores), bound
@@ -335,12 +354,7 @@ def pivots(
     cdef char *retained = <char *> (best.members + room)
     with nogil:
         memset(retained, 0, n)
-        for j in range(d):
-            for i in range(ld):
-                pool.columns[j * ld + i] = (X[i, j] - X[0, j]) / lengthscale[j] if i < n else 0.0
-        for i in range(ld):
-            pool.S[i] = 1.0 if i < n else 0.0
-            pool.r[i] = z[i] if i < n else 0.0
+        prepare(X, lengthscale, z, ld, pool.columns, pool.S, pool.r)
         memset(values, 0, BLOCK * sizeof(double))
         for i in range(ld // BLOCK):
             simd.downdate(1, BLOCK, values, BLOCK, values, pool.S + i * BLOCK, pool.r + i * BLOCK, pool.form,

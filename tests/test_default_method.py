@@ -12,6 +12,7 @@ from gssbo.presets import paper
 BOUNDS = [(0.0, 1.0)] * 3
 GIVEN = {
     "dynamic_factor": 4.0,
+    "gap_tolerance": 0.1,
     "rule": "vector",
     "retain_initial": True,
     "retain_newest": True,
@@ -34,7 +35,8 @@ def test_these_are_the_options_of_the_box():
 
 @pytest.mark.parametrize("name", GIVEN)
 def test_an_option_of_the_box_asks_for_it_even_at_its_default(name):
-    assert Optimizer(BOUNDS, **{name: GIVEN[name]}).method == "box"
+    rule = {"rule": "residual"} if name == "gap_tolerance" else {}
+    assert Optimizer(BOUNDS, **{name: GIVEN[name]} | rule).method == "box"
     with pytest.raises(ValueError, match=f"^{name} must not be given with method='portfolio'"):
         Optimizer(BOUNDS, method="portfolio", **{name: GIVEN[name]})
 

@@ -3,7 +3,7 @@
 Notation
 --------
 n       observations told
-M       capacity, the size of the retained subset
+M       capacity, the size of the retained subset, or where a tolerance is given its size at most
 Z       threshold of the runtime-triggered rule
 F       forced set: initial design and newest observation, algorithm 1 of [1]
 
@@ -52,6 +52,13 @@ class Buffer:
     >>> buffer = Buffer(30, n_init=20, pool=50)
     >>> buffer.switched(30), buffer.switched(31), len(buffer.pool(1000))
     (False, True, 70)
+
+    Attributes
+    ----------
+    size : int or None
+        M; None while the dynamic rule has not fixed it.
+    wanted : int or None
+        How many are retained: M, or the fewer that are enough.
     """
 
     def __init__(
@@ -89,6 +96,7 @@ class Buffer:
                     f"pool must leave at least subset_size ({self.size}) observations to choose from, got a window of "
                     f"{pool} beside {self._n_init} forced"
                 )
+        self.wanted = self.size
         self.switched_at: int | None = None
         self._seconds: list[float] = []
         self._turn = 0  # of the rotating pool
@@ -100,7 +108,7 @@ class Buffer:
 
     def switched(self, n: int) -> bool:
         """Whether a subset is retained with n observations; remembers the first n at which it was."""
-        if self.size is None or n <= self.size:
+        if self.wanted is None or n <= self.wanted:
             return False
         if self.switched_at is None:
             self.switched_at = n
@@ -115,7 +123,7 @@ class Buffer:
             return
         baseline = float(np.mean(self._seconds[:BASELINE]))
         if float(np.median(self._seconds[-RECENT:])) > self.factor * baseline:
-            self.size = n
+            self.size = self.wanted = n
 
     def forced(self, n: int) -> IndexArray:
         """Indices into the history kept in any case: initial design, then the newest."""

@@ -11,6 +11,7 @@ DEFAULT = "portfolio"
 
 BOX_OPTIONS = (
     "dynamic_factor",
+    "gap_tolerance",
     "rule",
     "retain_initial",
     "retain_newest",

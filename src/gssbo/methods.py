@@ -81,6 +81,10 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         "gssbo-exchange": Method(
             "the same, then the least telling exchanged for the most telling", {"rule": "residual-exchange"}
         ),
+        "gssbo-tolerance": Method(
+            "the residual rule's, as many as its mean needs to be within 0.1 standard deviations, 400 at most",
+            {"rule": "residual", "subset_size": 400, "gap_tolerance": 0.1},
+        ),
         "gssbo-residual-spread": Method(
             "the same, hyperparameters fitted on 4 M observations spread over the history, at every tenth suggestion",
             {"rule": "residual", "fit_on": "spread", "refit": 10},
@@ -157,7 +161,8 @@ def method_options(name: str, subset_size: int | str | None = None) -> dict[str,
     name : str
         A key of `METHODS`, in the paper's protocol; or of `OWN`, with its own settings.
     subset_size : int or "dynamic", optional
-        M, or the runtime-triggered rule; default 100. A method that keeps all observations takes none.
+        M, or the runtime-triggered rule; default 100, of "gssbo-tolerance" 400. A method that keeps all observations
+        takes none.
 
     Returns
     -------
@@ -186,5 +191,5 @@ def method_options(name: str, subset_size: int | str | None = None) -> dict[str,
         raise ValueError(
             f"subset_size must not be given with {name!r}, which keeps all observations, got {subset_size!r}"
         )
-    size = 100 if subset_size is None else subset_size
-    return {**paper(), "subset_size": size, **method.options, **method.more_options()}
+    own = {**paper(100), **method.options, **method.more_options()}
+    return own if subset_size is None else own | {"subset_size": subset_size}

@@ -121,6 +121,10 @@ class Optimizer(Resumable):
         three iterations first exceeds `dynamic_factor` times the mean of the first ones, which depends on the machine.
     dynamic_factor : float
         Z of the dynamic rule.
+    gap_tolerance : float, optional
+        In standard deviations of the responses, for the rules "residual", "variance", "residual-ratio" and
+        "residual-exchange": M is how many are retained at most, and so few are that the posterior mean of twice as many
+        differs by no more than this at 500 points of the box. Asked anew whenever the history is a tenth longer.
     rule : str
         Selection rule: "vector", "scalar", "random", "kmeans++", "maxmin", "residual", "variance", "residual-ratio",
         "residual-exchange" or "topk-random".
@@ -210,6 +214,7 @@ class Optimizer(Resumable):
         initial_design: str = "lhs",
         subset_size: int | str = 100,
         dynamic_factor: float = 4.0,
+        gap_tolerance: float | None = None,
         rule: str = "vector",
         retain_initial: bool = True,
         retain_newest: bool = True,
@@ -266,7 +271,14 @@ class Optimizer(Resumable):
             )
             self._strategy = (BoxStrategy if strategy is None else strategy)(
                 self.space,
-                retention=Retention(buffer, rule=self.rule, refresh=refresh, rng=selection_rng, timings=self.timings),
+                retention=Retention(
+                    buffer,
+                    rule=self.rule,
+                    refresh=refresh,
+                    tolerance=gap_tolerance,
+                    rng=selection_rng,
+                    timings=self.timings,
+                ),
                 refit=refit,
                 fit_on=fit_on,
                 posterior=posterior,

@@ -3,7 +3,7 @@
 Notation
 --------
 n       observations told
-M       capacity of the retained subset
+M       capacity of the retained subset; with a tolerance, as many as it is at most
 
 References
 ----------
@@ -23,7 +23,9 @@ from gssbo.embedding import Embedding
 from gssbo.features import FeatureEmbedding
 from gssbo.history import History, evenly
 from gssbo.precision import PrecisionCache, Workspace
+from gssbo.responses import standardize
 from gssbo.selection.rules import EMBEDDED, FEATURED, RULES, Directions
+from gssbo.selection.size import SPARE, check_tolerance, sufficient_size
 from gssbo.selection.subset import select
 from gssbo.surrogate import Featured, Surrogate
 from gssbo.timings import Timings
@@ -31,6 +33,7 @@ from gssbo.timings import Timings
 __all__ = ["Retention"]
 
 REFRESHES = ("auto", "recompute", "cached")
+GROWN, SHARE = 10, 10  # observations, and their share of the history, since it was asked how many are enough
 
 
 class Retention:
@@ -45,6 +48,9 @@ class Retention:
     refresh : {"auto", "recompute", "cached"}
         Embeddings from a Cholesky factorization each time, or from a cache updated in O(n^2) an observation while the
         hyperparameters stand; "auto" caches when they stand from one selection to the next.
+    tolerance : float, optional
+        In standard deviations of the responses: so few are retained that the mean of twice as many is within it, see
+        `gssbo.selection.size`, asked anew whenever the history is a tenth longer.
     rng : numpy.random.Generator
         Used by the rules that draw, `gssbo.selection.rules.DRAWING`.
     timings : Timings
@@ -68,12 +74,19 @@ class Retention:
         *,
         rule: str = "vector",
         refresh: str = "auto",
+        tolerance: float | None = None,
         rng: np.random.Generator,
         timings: Timings,
     ) -> None:
         self.buffer = buffer
         self.rule = check_choice("rule", rule, RULES)
         self.refresh = check_choice("refresh", refresh, REFRESHES)
+        self._tolerance = check_tolerance("gap_tolerance", tolerance, self.rule)
+        if self._tolerance is not None:
+            if buffer.size is None:
+                raise ValueError("subset_size must be an integer with gap_tolerance, got 'dynamic'")
+            buffer.wanted = min(buffer.n_forced + SPARE, buffer.size)
+        self._next_size_at = 0  # observations with which it is asked again how many are enough
         self._rng = rng
         self._timings = timings
         self._workspace = Workspace()
@@ -91,7 +104,7 @@ class Retention:
         """M ascending indices for the first fit of data told in bulk: the forced set, others evenly spread."""
         forced = self.buffer.forced(n)
         others = np.setdiff1d(np.arange(n), forced)
-        return np.sort(np.concatenate([forced, others[evenly(len(others), self._size - len(forced))]]))
+        return np.sort(np.concatenate([forced, others[evenly(len(others), min(self._size, n) - len(forced))]]))
 
     def spread(self, n: int, count: int | str = "spread") -> IndexArray:
         """`count` (4 M) ascending indices, or all, evenly spread over a history of n, whatever is retained of it."""
@@ -116,15 +129,18 @@ class Retention:
         if representatives is not None:
             forced, pool = self._distinct_first(history, forced, representatives)
             self.pool = np.union1d(self.pool, pool)
-            if len(pool) <= self._size:
+            if len(pool) <= self._wanted:
                 self._retained = pool
                 return pool
+        if self._tolerance is not None and n >= self._next_size_at:
+            self._resize(pool, forced, history, surrogate, self._tolerance)
+            self._next_size_at = n + max(GROWN, n // SHARE)
         with self._timings.part("embed"):
             embedding = self._embedding(pool, history, surrogate, stands)
         with self._timings.part("select"):
             chosen = select(
                 embedding,
-                self._size,
+                self._wanted,
                 rule=self.rule,
                 forced=np.searchsorted(pool, forced),
                 y=history.y[pool],
@@ -132,6 +148,20 @@ class Retention:
             )
         self._retained = np.sort(pool[chosen])
         return self._retained
+
+    def _resize(
+        self, pool: IndexArray, forced: IndexArray, history: History, surrogate: Surrogate, tolerance: float
+    ) -> None:
+        """Let as many be retained as are enough."""
+        with self._timings.part("select"):
+            self.buffer.wanted = sufficient_size(
+                Embedding(surrogate.kernel_, surrogate.noise_, np.ascontiguousarray(history.unit[pool])),
+                self._size,
+                rule=self.rule,
+                forced=np.searchsorted(pool, forced),
+                z=standardize(history.y[pool])[0],
+                tolerance=tolerance,
+            )
 
     def _distinct_first(
         self, history: History, forced: IndexArray, representatives: IndexArray
@@ -153,6 +183,11 @@ class Retention:
     def _size(self) -> int:
         assert self.buffer.size is not None
         return self.buffer.size
+
+    @property
+    def _wanted(self) -> int:
+        assert self.buffer.wanted is not None
+        return self.buffer.wanted
 
     def _embedding(self, pool: IndexArray, history: History, surrogate: Surrogate, stands: bool) -> Directions:
         X = np.ascontiguousarray(history.unit[pool])

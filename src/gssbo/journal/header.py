@@ -22,7 +22,8 @@ FORMAT = 1
 BEGINNING = f'{{"gssbo":{FORMAT},"version":"'.encode()  # the first bytes of every journal
 MARK = b"\xef\xbb\xbf"  # that some editors put before UTF-8
 N_GENERATORS = 4
-ADDED = {"fit_on": "retained", "posterior": "exact"}  # options that earlier versions did not have, and what they did
+# Options that earlier versions did not have, and what they did.
+ADDED = {"fit_on": "retained", "posterior": "exact", "gap_tolerance": None}
 NUMERIC = {"kind", "low", "high", "log", "step"}
 
 

@@ -75,6 +75,7 @@ from gssbo.reference.selection import (
     select_scalar,
     select_topk_random,
     select_vector,
+    sufficient_size,
 )
 
 __all__ = [
@@ -119,6 +120,7 @@ __all__ = [
     "select_topk_random",
     "select_vector",
     "standardise",
+    "sufficient_size",
     "swap_point",
     "switch_now",
     "to_unit",

@@ -157,6 +157,29 @@ def exchange_members(K_y: Array, z: Array, chosen: Positions, n_forced: int) -> 
     return np.array(U)
 
 
+def sufficient_size(
+    X: Array, z: Array, theta: Array, order: Positions, most: int, n_forced: int, tolerance: float, kernel: str
+) -> int:
+    """Ours: fewest of the first pivots in `order` whose mean at 500 points is that of twice as many, within tolerance.
+
+    From the forced ones and 30 more, by a quarter more at a time, up to `most` (or the whole pool) if that is not
+    enough; `order` holds twice as many, or the whole pool.
+    """
+    low, high = X.min(axis=0), X.max(axis=0)
+    points = low + np.random.default_rng(0).random((500, X.shape[1])) * (high - low)
+
+    def mean(m: int) -> Array:
+        some = np.asarray(order)[:m]
+        K_y = noisy_covariance(X[some], theta, kernel)
+        return kernel_matrix(points, X[some], theta, kernel) @ np.linalg.solve(K_y, z[some])
+
+    most = min(most, len(X))
+    size = min(n_forced + 30, most)
+    while size < most and np.abs(mean(min(2 * size, len(X))) - mean(size)).max() > tolerance:
+        size = min(-(-5 * size // 4), most)
+    return size
+
+
 def select(rule: str, X: Array, y: Array, theta: Array, size: int, forced: Positions, rng: Any, kernel: str) -> Indices:
     """Positions of the pool X (n, d), y (n,) that the named rule keeps; z is standardised on the pool."""
     if rule == "random":

@@ -201,6 +201,14 @@ EMBEDDED: frozenset[str] = frozenset({"vector", "scalar", "kmeans++"})
 PIVOTED: frozenset[str] = frozenset({"residual", "variance", "residual-ratio", "residual-exchange"})
 """Rules that retain the pivots of a partial Cholesky factorization: linear in the pool, so it may be large."""
 
+ORDERS: dict[str, SelectionRule] = {
+    "residual": residual,
+    "variance": variance,
+    "residual-ratio": residual_ratio,
+    "residual-exchange": residual,
+}
+"""Of those rules, what takes the pivots: a smaller subset is the first of them, before anything is exchanged."""
+
 RESPONSIVE: frozenset[str] = frozenset({"scalar", "residual", "residual-ratio", "residual-exchange", "topk-random"})
 """Rules that look at the responses."""
 

@@ -119,6 +119,7 @@ def test_the_command_prints_the_tables_and_keeps_histories(tmp_path, capsys):
     assert "hartmann6, seed 1: history and fit" in first.err
     assert "## hartmann6, n = 34, M = 28, 2 seeds" in first.out
     assert all(f"| {rule} | " in first.out for rule in RULES)
+    assert "| 0.1 | 34 (34 to 34) | 0 (0 to 0) |" in first.out  # the whole of a pool that small
     assert "over vector" not in first.out  # targets are of the paper's sizes
     again = "python -m bench.gap --problems hartmann6 --seeds 2 --n 34 --size 28 --refit 1 --refitted 1"
     assert f"again: `{again}`" in first.out

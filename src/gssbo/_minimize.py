@@ -76,10 +76,10 @@ def minimize(
         The run ends after so many evaluations in a row, design included, without an improvement on the best value.
     callback : callable or list of them, optional
         Called after each evaluation with an OptimizeResult of `x`, `fun` (best so far), `nfev`, `nit`, `x_last`,
-        `fun_last`, `retained_size`, `ask_seconds`, `timings`; by keyword where it has a parameter
-        `intermediate_result`, and with the best x alone where its first parameter is `xk`, as SciPy does. A true return
-        value or StopIteration ends the run; what that was raised with, if anything, is the result's `message`. Of a
-        list, each is called after every evaluation, in order; the first that asks to stop says why.
+        `fun_last`, `retained_size`, `ask_seconds`, `timings` (as a result has them); by keyword where it has a
+        parameter `intermediate_result`, and with the best x alone where its first parameter is `xk`, as SciPy does. A
+        true return value or StopIteration ends the run; what that was raised with, if anything, is the result's
+        `message`. Of a list, each is called after every evaluation, in order; the first that asks to stop says why.
     progress : bool or callable
         Whether to show on stderr how far the run is: a live display on a terminal where rich is installed (the extra
         "cli"), else a line after the first evaluation, then after one at most every five seconds. Or a callable that

@@ -235,7 +235,7 @@ class _Run:
             fun_last=value,
             retained_size=optimizer.n_retained,
             ask_seconds=optimizer.last_ask_seconds,
-            timings=optimizer.timings,
+            timings=optimizer.timings.with_total(),
         )
 
     def _result(self, status: int) -> OptimizeResult:

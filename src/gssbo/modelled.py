@@ -163,7 +163,7 @@ class Modelled(Ledger):
                 retained=self.retained if asked else np.empty(0, dtype=np.intp),
                 M=self.M,
                 switched_at=self.switched_at,
-                timings={**self.timings, "total": self.timings.total},
+                timings=self.timings.with_total(),
             )
 
     @property

@@ -69,6 +69,10 @@ class Timings(Mapping[str, float]):
         self._seconds = dict.fromkeys(PARTS[:-1], 0.0)
         self.total = total
 
+    def with_total(self) -> dict[str, float]:
+        """Seconds by part so far, and their sum as `total`."""
+        return {**self, "total": self.total}
+
     def shares(self) -> dict[str, float]:
         """Percentages of the total by part; zeros before anything was timed."""
         return {part: 100.0 * seconds / self.total if self.total else 0.0 for part, seconds in self.items()}

@@ -175,7 +175,7 @@ class Modelled(Ledger):
 
     @property
     def n_retained(self) -> int:
-        """How many they are; a portfolio, which chooses them when they are asked for, need not do so for that."""
+        """How many `retained` holds; a portfolio, which chooses them when asked for, need not do so for that."""
         strategy = self._strategy
         return strategy.n_retained if isinstance(strategy, Portfolio) else len(strategy.retained)
 

@@ -204,7 +204,7 @@ class PrecisionCache:
 
     @property
     def Q(self) -> FloatArray:
-        """Its square (n, n), a copy."""
+        """Square of the precision (n, n), a copy."""
         return mirrored(self._Q[: self._n, : self._n])
 
     @property

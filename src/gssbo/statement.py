@@ -60,7 +60,7 @@ class Statement(Turns):
 
     @property
     def n_prior(self) -> int:
-        """Of those, observations that are not evaluations of this run: told by `tell_prior`."""
+        """Observations told that are not evaluations of this run: told by `tell_prior`."""
         return self._books.n_prior
 
     def n_evaluated(self, first: int = 0) -> int:
@@ -119,7 +119,7 @@ class Statement(Turns):
 
     @property
     def rows(self) -> Rows:
-        """The same as rows of the space (n), whatever their form; a copy."""
+        """Points told as rows of the space (n), whatever their form; a copy."""
         rows: Rows = self._history.X.copy()
         return rows
 
@@ -139,7 +139,7 @@ class Statement(Turns):
 
     @property
     def best_index(self) -> int | None:
-        """Its index among the points told, counted from 0; None before there is one."""
+        """Index of the best point among the points told, counted from 0; None before there is one."""
         feasible = self._feasible_best
         if feasible is not None:
             return feasible

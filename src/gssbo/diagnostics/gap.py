@@ -259,7 +259,7 @@ class PosteriorGap:
         return self.at(points).mean_gap
 
     def mean_gap_by_scores(self, points: ArrayLike) -> FloatArray:
-        """The same as -c_U(x)' s_R, through the discarded response scores: proposition 5.3."""
+        """`mean_gap` as -c_U(x)' s_R, through the discarded response scores: proposition 5.3; in units of y."""
         gap: FloatArray = np.einsum("ij,i->j", self.cross_residual(points), -self._partition.scores[1])
         return self.scale * gap
 
@@ -286,7 +286,7 @@ class PosteriorGap:
         return self._bounds(self.at(points).cross_norm, beta)
 
     def uniform_bounds(self, *, beta: float = 2.0, certain: bool = False) -> Bounds:
-        """The same for all x at once, with rho_U: corollaries A.1 and 5.4, proposition 5.3; in units of y.
+        """`bounds` for all x at once, with rho_U: corollaries A.1 and 5.4, proposition 5.3; in units of y.
 
         Parameters
         ----------

@@ -15,7 +15,6 @@ expected regret of one step of uniform random search, ``E f(u) - f*``, and the s
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -24,6 +23,7 @@ import numpy.typing as npt
 
 from gssbo._arithmetic import all_in_own_arithmetic
 from gssbo._typing import FloatArray
+from gssbo._validation import check_integer
 
 __all__ = ["LIBRARY", "Normalizer", "Problem"]
 
@@ -331,7 +331,7 @@ class Problem:
             if self.precomputed is not None:
                 return self.precomputed
             n_samples = self.default_samples
-        n = _as_count(n_samples)
+        n = check_integer("n_samples", n_samples, at_least=2)
         if n not in self._cache:
             self._cache[n] = Normalizer.from_values(self._sample(n), self.optimum)
         return self._cache[n]
@@ -358,13 +358,3 @@ class Problem:
             points = lower + (upper - lower) * point_rng.random((stop - start, self.dim))
             values[start:stop] = self._evaluate(points, noise_rng)
         return values
-
-
-def _as_count(value: int) -> int:
-    try:
-        count = operator.index(value)
-    except TypeError:
-        count = 0
-    if count < 2:
-        raise ValueError(f"n_samples must be an integer of at least 2, got {value!r}")
-    return count

@@ -186,7 +186,7 @@ class Admission:
     def again(self, n: int, rng: np.random.Generator) -> Rows:
         """Feasible rows (n) that are pending, in random order and in turn, for where there are no others.
 
-        None where repeats are not allowed, or nothing feasible is pending.
+        No rows where repeats are not allowed, or nothing feasible is pending.
         """
         pending = self._pending.distinct if self.repeats else []
         rows = np.stack(pending) if pending else self._space.empty()

@@ -221,7 +221,7 @@ class BoxStrategy:
         return in_units(self.predictor()[0], points)
 
     def predict(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The same: nothing that is slower predicts better."""
+        """`posterior`: nothing that is slower predicts better."""
         return self.posterior(points)
 
     def record(self, seconds: float, n: int) -> None:

@@ -380,11 +380,10 @@ class GaussianProcess(Regressor):
 
 
 def _units(lengthscale: FloatArray, *inputs: FloatArray) -> NDArray[np.int_]:
-    """Powers of two (d,), that bring lengthscales near 1 whose inverse, or its square, may be no double.
+    """Exponents (d,) of powers of two that bring lengthscales near 1 whose inverse, or its square, may be no double.
 
-    By them nothing loses a bit, but for inputs of 1e-20 and less over lengthscales beyond 1e150.
-
-    None where that would take inputs (n, d) beyond doubles.
+    By them nothing loses a bit, but for inputs of 1e-20 and less over lengthscales beyond 1e150. 0 for other
+    lengthscales, and where that would take inputs (n, d) beyond doubles.
 
     Examples
     --------

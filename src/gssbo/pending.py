@@ -79,12 +79,12 @@ class Pending:
 
     @property
     def unit(self) -> FloatArray:
-        """Their points in the model's cube (p, D)."""
+        """Points of the pending ones in the model's cube (p, D)."""
         return np.array([unit for _, unit, _ in self._open.values()]).reshape(-1, self._dim)
 
     @property
     def n_distinct(self) -> int:
-        """Distinct points among them."""
+        """Distinct points among the pending ones."""
         return len(self._by_key)
 
     @property

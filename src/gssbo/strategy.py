@@ -68,7 +68,7 @@ class Strategy(Protocol):
         ...
 
     def predict(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The same by the `predictor`, for those who ask: that, or something that is better and takes longer."""
+        """`posterior` by the `predictor`, for those who ask: that, or something that is better and takes longer."""
         ...
 
     def predictor(self) -> tuple[Predictor, IndexArray]:

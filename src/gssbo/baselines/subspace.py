@@ -131,7 +131,7 @@ class SubspaceStrategy:
         return self._inner.posterior(self._coordinates(points)[0])
 
     def predict(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The same."""
+        """`posterior`: nothing that is slower predicts better."""
         return self.posterior(points)
 
     def predictor(self) -> tuple[Predictor, IndexArray]:

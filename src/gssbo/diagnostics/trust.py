@@ -18,6 +18,7 @@ that no more than 1 point in 20 should be farther away. Otherwise it is *mislead
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -220,22 +221,24 @@ def trust(
         model, inputs, responses, members, noise=noise, noise_std=known, candidates=candidates, discarded=order
     )
     spread = standardize(responses)[2]
-    if len(order) == 0:
-        nothing = Growth(np.array([n]), np.zeros(1), np.zeros(1))
-        return Trust(gap, pool, n, rule, limit, spread, 0.0, 0.0, 0.0, gap.points[0], nothing, n, n)
+    report = partial(Trust, gap=gap, pool=pool, n_observations=n, rule=rule, tolerance=limit, spread=spread)
+    if len(order) == 0:  # all are retained
+        return report(
+            largest_gap=0.0,
+            typical_gap=0.0,
+            missed=0.0,
+            worst=gap.points[0],
+            growth=Growth(np.array([n]), np.zeros(1), np.zeros(1)),
+            size_to_halve=n,
+            size_to_trust=n,
+        )
     found, grown = gap.everywhere(), gap.growth()
     # Gaps of responses near the largest double may be beyond it, and so may what they are compared with.
     grown = grown._replace(mean_gap=np.minimum(grown.mean_gap, LARGEST))
     away = np.minimum(np.abs(found.mean_gap), LARGEST)
     close = min(limit * spread, LARGEST)
     largest = float(away.max())
-    return Trust(
-        gap=gap,
-        pool=pool,
-        n_observations=n,
-        rule=rule,
-        tolerance=limit,
-        spread=spread,
+    return report(
         largest_gap=largest,
         typical_gap=root_mean_square(away, np.zeros_like(away)),
         missed=float(np.mean((away > close) & (away / REACH > found.subset_std))),

@@ -216,7 +216,7 @@ class Portfolio:
         return in_units(self.subset_model()[0], points)
 
     def predict(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The same of the predictor."""
+        """`posterior` by the `predictor`."""
         return in_units(self.predictor()[0], points)
 
     def subset_model(self) -> tuple[MapGaussianProcess, IndexArray]:
@@ -233,7 +233,7 @@ class Portfolio:
         return model, rows.copy()
 
     def predictor(self) -> tuple[Predictor, IndexArray]:
-        """That model, or one that has seen more and predicts better; see `Strategy`."""
+        """The subset's model, or one that has seen more and predicts better; see `Strategy`."""
         gp, rows = self.subset_model()
         if self._seen is None:
             return gp, rows

@@ -100,7 +100,7 @@ class Constraints:
                     f"constraints[{i}] must be a LinearConstraint or NonlinearConstraint, got {brief(each)}"
                 )
         self._n_parameters = len(largest)
-        self._free_first = sorted(self._tests, key=lambda test: isinstance(test, _Nonlinear))
+        self._linear_first = sorted(self._tests, key=lambda test: isinstance(test, _Nonlinear))  # they take no calls
 
     def __len__(self) -> int:
         return len(self._tests)
@@ -179,7 +179,7 @@ class Constraints:
     def met(self, numbers: FloatArray, points: list[Any]) -> NDArray[np.bool_]:
         """Mask (n,) of points that meet all, given their values as numbers (n, d) and as suggestions."""
         mask = np.ones(len(numbers), dtype=bool)
-        for test in self._free_first:
+        for test in self._linear_first:
             left = np.flatnonzero(mask)
             mask[left] = test(numbers[left], [points[i] for i in left])
         return mask
@@ -200,7 +200,7 @@ class Constraints:
         """
         misses = np.zeros(len(numbers))
         left = np.arange(len(numbers))
-        for rest, test in zip(range(len(self._tests))[::-1], self._free_first, strict=True):
+        for rest, test in zip(range(len(self._tests))[::-1], self._linear_first, strict=True):
             excess = test.excess(numbers[left], [points[i] for i in left])
             broken: NDArray[np.bool_] = excess > 0.0
             with np.errstate(invalid="ignore"):

@@ -264,7 +264,7 @@ class Space:
     def faces(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """G (k, D), l and u (k,): unit points meet the linear constraints where l <= G U <= u, but for rounding.
 
-        None, (0, D), where other parameters than plain reals are free.
+        No rows, k = 0, where other parameters than plain reals are free.
         """
         free = [self._kinds[i] for i in self._free]
         width = np.array([kind.high - kind.low for kind in free if isinstance(kind, Real) and not kind.log])

@@ -51,7 +51,7 @@ def shown(parameter, values):
         (lambda: Categorical("abc"), "^values must be a list or tuple of values, got 'abc'"),
         (lambda: Categorical({"a", "b"}), "^values must be a list or tuple of values"),
         (lambda: Categorical(["a", "b", "a"]), "^values must be distinct, got 'a' twice"),
-        (lambda: Categorical([True, 1]), "^values must be distinct, got 1 twice"),
+        (lambda: Categorical([True, 1]), "^values must be distinct, got 1, which equals True$"),
         (lambda: Categorical([math.nan, 1]), "^values must be equal to themselves, got nan"),
         (lambda: Categorical([np.zeros(2), 1]), "^values must be equal to themselves"),
     ],

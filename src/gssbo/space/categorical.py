@@ -149,7 +149,9 @@ def _distinct(values: tuple[Any, ...]) -> dict[Any, int]:
             raise ValueError(f"values must be equal to themselves, got {brief(value)}")
         hashed = _has_hash(value)
         if _number(numbers, value) is not None or any(_same(value, one) for one in (others if hashed else values[:i])):
-            raise ValueError(f"values must be distinct, got {brief(value)} twice")
+            first = brief(next((one for one in values[:i] if _same(value, one)), value))
+            again = " twice" if first == brief(value) else f", which equals {first}"
+            raise ValueError(f"values must be distinct, got {brief(value)}{again}")
         if hashed:
             numbers[value] = i
         else:

@@ -310,4 +310,4 @@ def test_a_table_of_nothing_adds_nothing(here, capsys):
     (here / "old.csv").write_text(HEADER + "\n")
     capsys.readouterr()
     assert main(["tell", "run.jsonl", "--from", "old.csv"]) == 0
-    assert capsys.readouterr().out == "0 of 0 observations in old.csv added\n0 told, best value None\n"
+    assert capsys.readouterr().out == "0 of 0 observations in old.csv added\n0 told, no value yet\n"

@@ -54,7 +54,8 @@ def _tell(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
                 _tell_one(ledger, options)
             else:
                 _tell_table(parser, ledger, options)
-            sys.stdout.write(f"{ledger.n_told} told, best value {ledger.best_y}\n")
+            best = "no value yet" if ledger.best_y is None else f"best value {ledger.best_y}"
+            sys.stdout.write(f"{ledger.n_told} told, {best}\n")
     except ValueError as error:
         fail(parser, error)
     return 0

@@ -64,6 +64,22 @@ def test_import_takes_numpy_and_scipy_only(tmp_path: Path) -> None:
     assert sorted({name.partition(".")[0] for name in loaded} & set(EXTRAS)) == []
 
 
+@pytest.mark.parametrize("name", ["baselines", "machine", "plot", "problems", "reference"])
+def test_subpackages_of_the_documentation_need_no_import_of_their_own(tmp_path: Path, name: str) -> None:
+    code = (
+        "import json, sys, gssbo; before = 'gssbo.{0}' in sys.modules, '{0}' in dir(gssbo); "
+        "print(json.dumps([*before, gssbo.{0}.__name__, sorted(sys.modules)]))"
+    )
+    early, listed, found, loaded = run(code.format(name), tmp_path)
+    assert (early, listed, found) == (False, True, f"gssbo.{name}")
+    assert sorted({each.partition(".")[0] for each in loaded} & set(EXTRAS)) == []
+
+
+def test_a_misspelt_attribute_is_none() -> None:
+    with pytest.raises(AttributeError, match="module 'gssbo' has no attribute 'plots'"):
+        gssbo.plots  # noqa: B018
+
+
 def test_import_leaves_global_state_alone(tmp_path: Path) -> None:
     before, after = run(OBSERVE + "before = observe()\nimport gssbo\nprint(json.dumps([before, observe()]))", tmp_path)
     changed = [name for name in before if before[name] != after[name]]

@@ -1,7 +1,8 @@
 """Pictures of runs and models, as matplotlib figures (the extra "plot"); nothing global is touched, nothing is shown.
 
 Each function returns a `matplotlib.figure.Figure`: ``figure.savefig("run.png")``; in a notebook it displays itself.
-Histories of 50,000 observations are thinned where points would cover one another, and the picture says so.
+Of more than 5,000 observations, whose points would cover one another, so many are drawn, and those that matter; the
+legend says so.
 """
 
 from __future__ import annotations

@@ -137,7 +137,7 @@ class _Run:
             # Nothing evaluated is lost: whoever catches the error finds it there.
             attach(
                 error,
-                f"gssbo.minimize: this ended the run after {self._n_done} evaluations; everything told is in the "
+                f"gssbo: this ended the run after {self._n_done} evaluations; everything told is in the "
                 "attribute `partial_result` of this exception.",
                 partial_result=self._result(_stops.ERROR),
             )

@@ -155,8 +155,8 @@ class Admission:
         """
         size = self._space.size
         found = np.empty((0, self._space.dim))
-        walks = self._space.thin or (score is not None and self._space.searched)
-        if walks:
+        walks_first = self._space.thin or (score is not None and self._space.searched)
+        if walks_first:
             found = self._prospector.walked(n, found, rng, score)
         elif score is not None and self._space.constrained:
             found = self._promising(n, rng, score)
@@ -164,7 +164,8 @@ class Admission:
             found = different(np.vstack([found, batch[self(batch)]]))[:n]
             if len(found) == n:
                 return found
-        walks = len(found) > 0 if walks else self._space.searched
+        # Walks that came to nothing have a start now only if one was drawn.
+        walks = len(found) > 0 if walks_first else self._space.searched
         if walks and len(found) < n:
             found = self._prospector.walked(n, found, rng, score)
         if len(found):

@@ -88,7 +88,7 @@ class Prospector:
             others = self._beside(starts, self._spread(n, starts, rng), n, rng)
             return different(np.vstack([found, others]))[:n]
         effort, terrain = self._effort, self._terrain
-        starts, best = rng.permutation(starts), starts[0]
+        best, starts = starts[0], rng.permutation(starts)
         points = walk(starts, effort.walks, terrain, rng, n_steps=effort.paces)
         others = np.vstack([starts, points])
         near = steps(best, others, effort.near, terrain, rng)
@@ -107,8 +107,8 @@ class Prospector:
             if not free.any():
                 break
             left = np.flatnonzero(apart if apart.any() else free)
-            best = left[int(np.argmax(heights[left]))]
-            found = np.vstack([found, points[best : best + 1]])
+            highest = left[int(np.argmax(heights[left]))]
+            found = np.vstack([found, points[highest : highest + 1]])
         return found
 
     def sought(self, n: int, rng: np.random.Generator, *, tried: int) -> FloatArray:

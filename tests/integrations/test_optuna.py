@@ -277,7 +277,7 @@ def test_a_subset_may_be_smaller_than_the_design():
         ({"independent_sampler": 0}, "independent_sampler must be a sampler of Optuna's, .* got 0"),
         ({"rng": 0}, "it is called seed"),
         ({"journal": "run.jsonl"}, "the study's storage keeps the trials"),
-        ({"subset": 50}, "options must be among .*subset_size.*, got 'subset'"),
+        ({"subset": 50}, r"options must be among .*subset_size.*, got 'subset': did you mean 'subset_size'\?"),
         ({"rule": "best"}, "rule must be one of"),
         ({"failed": "retry"}, "failed must be one of 'avoid', 'ignore', got 'retry'"),
         ({"seed": -1}, "seed must be at least 0, got -1"),

@@ -363,6 +363,10 @@ def test_search_is_cloned_pickled_and_nested():
         ({"optimizer_options": {"constraints": []}}, "must not have 'constraints': the search knows none;"),
         ({"optimizer_options": {"bounds": {}}}, "must not have 'bounds': the search makes them of param_distributions"),
         ({"optimizer_options": {"timeout": 3}}, "optimizer_options must be among .*n_init, .*, got 'timeout'"),
+        (
+            {"optimizer_options": {"acq": "ei"}},
+            r"options must be among .*, got 'acq': did you mean 'acquisition'\?",
+        ),
         ({"optimizer_options": {"subset_size": 0}}, "subset_size must be at least 3"),
         ({"optimizer_options": 3}, "optimizer_options must be a dict, got 3"),
         ({"random_state": "x"}, "random_state must be None, a seed"),

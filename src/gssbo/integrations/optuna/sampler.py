@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import weakref
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ from gssbo._optional import import_optional
 from gssbo._turns import Turns
 from gssbo._validation import check_choice, check_flag, check_integer
 from gssbo.exceptions import SpaceExhausted
+from gssbo.integrations.options import check_options
 from gssbo.integrations.optuna.model import SHARED, Model
 from gssbo.integrations.optuna.relative_space import RelativeSpace
 from gssbo.integrations.optuna.trials import Trials
@@ -324,12 +324,7 @@ def _whole(study: Any) -> Any:
 
 
 def _checked(options: dict[str, Any], n_init: int | None) -> dict[str, Any]:
-    known = [name for name in inspect.signature(Optimizer).parameters if name not in OURS]
-    for name in options:
-        if name in OURS:
-            raise ValueError(f"{name} must not be given to GSSBOSampler: {OURS[name]}")
-        if name not in known:
-            raise ValueError(f"options must be among {', '.join(known)}, got {name!r}")
+    check_options(options, OURS, name="options", refusal="{} must not be given to GSSBOSampler")
     complete = {**options, "n_init": n_init}
     if "surrogate" not in options and "strategy" not in options:
         # Say now what is wrong, not in the second trial. The space is not known yet: the design that must have room in

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from collections.abc import Callable, Collection
 from typing import Any
@@ -14,9 +13,9 @@ from gssbo._text import brief
 from gssbo._typing import FloatArray
 from gssbo._validation import check_integer
 from gssbo._warning import warn
+from gssbo.integrations.options import check_options
 from gssbo.integrations.sklearn.branches import Branches
 from gssbo.integrations.sklearn.random_state import generator
-from gssbo.optimizer import Optimizer
 
 __all__ = ["GSSBOSearchCV"]
 
@@ -276,12 +275,7 @@ def _checked(options: Any) -> dict[str, Any]:
         return {}
     if not isinstance(options, dict):
         raise ValueError(f"optimizer_options must be a dict, got {brief(options)}")
-    known = [name for name in inspect.signature(Optimizer).parameters if name not in OURS]
-    for name in options:
-        if name in OURS:
-            raise ValueError(f"optimizer_options must not have {name!r}: {OURS[name]}")
-        if name not in known:
-            raise ValueError(f"optimizer_options must be among {', '.join(known)}, got {name!r}")
+    check_options(options, OURS, name="optimizer_options", refusal="optimizer_options must not have '{}'")
     return options
 
 

@@ -72,6 +72,15 @@ def test_a_gaussian_process_names_itself_and_the_likely_keyword(wrong, meant):
         gssbo.GaussianProcess(**{wrong: 1})
 
 
+@pytest.mark.parametrize("name", ["noise_std", "noise", "sem"])
+@pytest.mark.parametrize("call", [gssbo.Optimizer, lambda bounds, **options: gssbo.minimize(bowl, bounds, **options)])
+def test_known_noise_is_sent_where_it_is_taken(call, name):
+    with pytest.raises(TypeError, match=f"'{name}': .* goes to `tell` or `tell_prior` of an Optimizer, as noise_std$"):
+        call([(0, 1)], **{name: 0.1})
+    with pytest.raises(TypeError, match="'sem': did you mean 'noise_std'"):
+        gssbo.Optimizer([(0, 1)]).tell([0.5], 1.0, sem=0.1)
+
+
 @pytest.mark.parametrize("name", ["polish", "updating", "integrality"])
 def test_no_guess_at_what_another_package_has_and_this_one_has_not(name):
     with pytest.raises(TypeError, match=rf"^minimize\(\) got an unexpected keyword argument '{name}'$"):

@@ -71,6 +71,11 @@ ATTRIBUTES = {
     "result": ("get_result",),
 }  # of an optimizer, with the words of other packages for them
 
+ELSEWHERE = dict.fromkeys(
+    ("noise_std", "noise", "sem", "yerr"),
+    "noise is found by the model, and what is known of it goes to `tell` or `tell_prior` of an Optimizer, as noise_std",
+)  # what others have in other places
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 Class = TypeVar("Class", bound=type)
 
@@ -120,7 +125,7 @@ def check_positions(function: Callable[..., Any], n: int, keywords: Iterable[str
 
 
 def hint(name: str, known: tuple[str, ...]) -> str:
-    """What to add to a message about an unknown name: which known one was likely meant, or nothing.
+    """What to add to a message about an unknown name: which known one was likely meant, where it goes, or nothing.
 
     Examples
     --------
@@ -128,7 +133,9 @@ def hint(name: str, known: tuple[str, ...]) -> str:
     (": did you mean 'rng'?", ": did you mean 'beta'?", '')
     """
     meant = likely(name, known)
-    return "" if meant is None else f": did you mean {meant!r}?"
+    if meant is not None:
+        return f": did you mean {meant!r}?"
+    return f": {ELSEWHERE[name]}" if name in ELSEWHERE else ""
 
 
 def likely(name: str, known: tuple[str, ...]) -> str | None:

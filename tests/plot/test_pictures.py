@@ -265,6 +265,18 @@ def test_runs_of_several_lengths_are_drawn_as_far_as_all_go():
     assert line.get_ydata().tolist() == [4.0, 2.5]
 
 
+@pytest.mark.parametrize("n_runs", [1, 3])
+def test_a_long_run_is_thinned_but_for_where_it_improves(n_runs):
+    """Every level of the best so far is drawn, at the evaluation that reached it."""
+    values = np.random.default_rng(0).random((n_runs, 20_000))
+    values[:, 7_003::1_009] -= np.arange(1.0, 14.0)  # steps where no evenly spread point is
+    axes = plot_convergence(values).axes[0]
+    at, best = axes.lines[0].get_xdata(), axes.lines[0].get_ydata()
+    exact = np.median(np.minimum.accumulate(values, axis=1), axis=0)
+    assert len(at) < 2_200
+    np.testing.assert_array_equal(best[np.searchsorted(at, np.arange(1, 20_001), side="right") - 1], exact)
+
+
 @pytest.mark.parametrize("given", ["a.jsonl", [RESULT], None, {}, {"a": 3}])
 def test_times_say_what_they_take(given):
     with pytest.raises(

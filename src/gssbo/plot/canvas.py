@@ -31,6 +31,7 @@ __all__ = [
     "numbers",
     "regrets",
     "scale_axis",
+    "steps",
     "thinned",
     "tidy",
 ]
@@ -87,6 +88,13 @@ def thinned(n: int, keep: IndexArray | None = None, most: int = MOST_POINTS) -> 
         return np.arange(n, dtype=np.intp)
     spread = evenly(n, most)
     return np.unique(spread if keep is None else np.concatenate([spread, keep]))
+
+
+def steps(best: FloatArray, most: int = MOST_POINTS) -> IndexArray:
+    """Indices of evaluations to draw, with all at which a best so far (n,), or one of several (k, n), changes: lines are exact."""
+    changes = (best[..., 1:] != best[..., :-1]) & ~np.isnan(best[..., 1:])
+    found = np.flatnonzero(np.atleast_2d(changes).any(axis=0)) + 1
+    return thinned(best.shape[-1], found, most)
 
 
 def drawable(value: Any) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from gssbo._typing import FloatArray
 from gssbo._validation import check_flag
-from gssbo.plot.canvas import COLORS, GREY, check_kind, counted, drawable, new_figure, regrets, thinned, tidy
+from gssbo.plot.canvas import COLORS, GREY, check_kind, counted, drawable, new_figure, regrets, steps, tidy
 
 __all__ = ["plot_convergence"]
 
@@ -64,7 +64,7 @@ def plot_convergence(
         table = np.array([_best_so_far(curve[:n], up) for curve in curves])
         if optimum is not None:
             table = regrets("optimum", optimum, table, maximize=up)
-        at = thinned(n, most=2_000)
+        at = steps(table, most=2_000)
         middle = np.median(table, axis=0)
         text = drawable(f"{name} (median of {len(curves)})".strip() if len(curves) > 1 else name)
         axes.step(at + 1, middle[at], where="post", color=color, linewidth=1.8, label=text)

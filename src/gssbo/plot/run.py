@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from gssbo._typing import ArrayLike, FloatArray, IndexArray
+from gssbo._typing import ArrayLike, FloatArray
 from gssbo._validation import check_flag, check_integer, check_real, check_vector
-from gssbo.plot.canvas import BLUE, GREY, ORANGE, counted, drawable, new_figure, regrets, thinned, tidy
+from gssbo.plot.canvas import BLUE, GREY, ORANGE, counted, drawable, new_figure, regrets, steps, thinned, tidy
 
 __all__ = ["plot_run"]
 
@@ -107,7 +107,7 @@ def plot_run(
 
 def _observed(axes: Any, y: FloatArray, maximize: bool, optimum: float | None, n_init: int, name: str) -> None:
     best = (np.fmax if maximize else np.fmin).accumulate(y)
-    at = _drawn(best)
+    at = steps(best)
     label = "observed" if at.size == y.size else f"observed ({at.size:,} of {y.size:,} drawn)"
     axes.scatter(at + 1, y[at], label=label, **OBSERVED)
     axes.step(at + 1, best[at], where="post", color=BLUE, linewidth=1.8, label="best observed so far")
@@ -146,7 +146,7 @@ def _cumulative_regret(axes: Any, regret: FloatArray, n_init: int, random_step: 
 
 def _simple_regret(axes: Any, regret: FloatArray, n_init: int) -> None:
     best = np.fmin.accumulate(regret)
-    at = _drawn(best)
+    at = steps(best)
     axes.step(at + 1, best[at], where="post", color=BLUE, linewidth=1.8)
     _mark_failures(axes, regret)
     if (best[~np.isnan(best)] > 0.0).all():
@@ -165,12 +165,6 @@ def _time(axes: Any, own: FloatArray, theirs: FloatArray | None, began_at: int |
     axes.set(title="Time", xlabel="evaluations, initial design included", ylabel="cumulative seconds")
     axes.set_ylim(bottom=0.0)
     _legend(axes, "upper left")
-
-
-def _drawn(best: FloatArray) -> IndexArray:
-    """Indices of the evaluations that are drawn, with all at which the best so far (n,) improves: its line is exact."""
-    improves = np.flatnonzero((best[1:] != best[:-1]) & ~np.isnan(best[1:])) + 1
-    return thinned(best.size, improves)
 
 
 def _legend(axes: Any, place: str) -> None:

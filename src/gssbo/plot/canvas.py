@@ -91,7 +91,7 @@ def thinned(n: int, keep: IndexArray | None = None, most: int = MOST_POINTS) -> 
 
 
 def steps(best: FloatArray, most: int = MOST_POINTS) -> IndexArray:
-    """Indices of evaluations to draw, with all at which a best so far (n,), or one of several (k, n), changes: lines are exact."""
+    """Indices to draw of a best so far (n,), or of several (k, n), with all where one changes: the lines are exact."""
     changes = (best[..., 1:] != best[..., :-1]) & ~np.isnan(best[..., 1:])
     found = np.flatnonzero(np.atleast_2d(changes).any(axis=0)) + 1
     return thinned(best.shape[-1], found, most)

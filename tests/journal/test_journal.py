@@ -323,6 +323,20 @@ def test_a_process_may_go_to_another_folder(tmp_path, monkeypatch):
     assert read_journal(tmp_path / "run.jsonl").entries[0].y == [1.0]
 
 
+def test_nan_and_tuples_with_it_are_read_as_the_categories_they_are(tmp_path):
+    def space():
+        return {"missing": [float("nan"), -1, "nan"], "both": [(float("nan"), 1), (2.0, 3.0)]}
+
+    with gssbo.Optimizer(space(), journal=tmp_path / "j", rng=0) as optimizer:
+        for y in range(6):
+            optimizer.tell(optimizer.ask(), y)
+        told = repr(optimizer.X)
+    values = [parameter.values for parameter in read_journal(tmp_path / "j").space.parameters]
+    assert repr(values) == repr([tuple(each) for each in space().values()])
+    with gssbo.Optimizer(space(), journal=tmp_path / "j", rng=0) as optimizer:
+        assert repr(optimizer.X) == told
+
+
 def test_infinite_categories_are_read_as_the_numbers_they_are(tmp_path):
     """Without the space, too: as text they would be another point to a program."""
     space = {"clip": [1.0, np.inf, -np.inf, "inf"], "both": [(1.0, np.inf), (2.0, 3.0)]}

@@ -52,8 +52,10 @@ def shown(parameter, values):
         (lambda: Categorical({"a", "b"}), "^values must be a list or tuple of values"),
         (lambda: Categorical(["a", "b", "a"]), "^values must be distinct, got 'a' twice"),
         (lambda: Categorical([True, 1]), "^values must be distinct, got 1, which equals True$"),
-        (lambda: Categorical([math.nan, 1]), "^values must be equal to themselves, got nan"),
+        (lambda: Categorical([math.nan, 1, float("nan")]), "^values must be distinct, got nan twice"),
+        (lambda: Categorical([(math.nan, 1), (float("nan"), 1)]), r"^values must be distinct, got \(nan, 1\) twice"),
         (lambda: Categorical([np.zeros(2), 1]), "^values must be equal to themselves"),
+        (lambda: Categorical([(np.zeros(2), 1), 1]), "^values must be equal to themselves"),
     ],
 )
 def test_bad_parameters(make, message):
@@ -325,6 +327,16 @@ def test_categories_without_a_hash_are_compared():
     for more in ("u", Hashless("v"), [1, 2], frozenset({3}), {4}):
         with pytest.raises(ValueError, match="distinct"):
             Categorical([*values, more])
+
+
+def test_nan_is_a_category_like_others():
+    """What scikit-learn calls missing, say; one that was read from somewhere is another object."""
+    categories = Categorical([0, math.nan, (math.nan, 1), [math.nan]])
+    assert categories.store([[float("nan")], (float("nan"), 1), np.float64("nan"), 0]).tolist() == [3, 2, 1, 0]
+    for other in ((math.nan,), (1, math.nan), [math.nan, 1], math.inf):
+        with pytest.raises(ValueError, match="must be one of the values"):
+            categories.store([other])
+    assert math.isnan(Categorical([math.nan, 1]).largest)  # no number, as far as constraints are concerned
 
 
 def test_a_message_shows_some_of_many_values():

@@ -126,7 +126,7 @@ def _is_category(value: Any) -> bool:
     if value.keys() == {"tuple"}:
         return isinstance(value["tuple"], list) and all(map(_is_category, value["tuple"]))
     if value.keys() == {"float"}:
-        return value["float"] in ("inf", "-inf")
+        return value["float"] in ("inf", "-inf", "nan")
     return value.keys() == {"repr"} and isinstance(value["repr"], str)
 
 

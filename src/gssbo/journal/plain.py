@@ -40,7 +40,7 @@ class Unread(str):
 def plain_value(value: Any) -> Any:
     """A category as JSON has it: text, finite numbers, booleans and None as they are, others say what they are.
 
-    An infinite number does by its name, a tuple by its values, anything else by its repr.
+    NaN and an infinite number do by their names, a tuple by its values, anything else by its repr.
 
     Without addresses in memory, and of sets in order, so that another process has the same.
 

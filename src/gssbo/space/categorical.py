@@ -30,8 +30,9 @@ class Categorical(Discrete):
     Parameters
     ----------
     values : sequence
-        Distinct: text, numbers, booleans, None, tuples, lists. NumPy scalars become built-in ones. A suggestion holds
-        the very object given here, but a copy of its own of lists, dicts and sets, which an objective may change.
+        Distinct: text, numbers, NaN too, booleans, None, tuples, lists. NumPy scalars become built-in ones. A
+        suggestion holds the very object given here, but a copy of its own of lists, dicts and sets, which an objective
+        may change.
 
         To choose between numbers that have an order, `Integer` or `Real` with a step let the model know of it.
 
@@ -145,9 +146,9 @@ def _distinct(values: tuple[Any, ...]) -> dict[Any, int]:
     numbers: dict[Any, int] = {}
     others: list[Any] = []
     for i, value in enumerate(values):
-        if not _same(value, value):
+        if not _same(value, fresh(value)):
             raise ValueError(f"values must be equal to themselves, got {brief(value)}")
-        hashed = _has_hash(value)
+        hashed = _has_hash(value) and not _holds_nan(value)  # each NaN has a hash of its own
         if _number(numbers, value) is not None or any(_same(value, one) for one in (others if hashed else values[:i])):
             first = brief(next((one for one in values[:i] if _same(value, one)), value))
             again = " twice" if first == brief(value) else f", which equals {first}"
@@ -176,7 +177,8 @@ def _number(numbers: dict[Any, int], value: Any) -> int | None:
 
 
 def _is_real(value: Any) -> bool:
-    return isinstance(value, RealNumber) and not isinstance(value, np.timedelta64)  # which passes for a whole number
+    """Whether it is a number; NaN is none, and a time passes for a whole one."""
+    return not _is_nan(value) and isinstance(value, RealNumber) and not isinstance(value, np.timedelta64)
 
 
 def _float(value: Any) -> float:
@@ -187,8 +189,20 @@ def _float(value: Any) -> float:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Whether two categories are equal, whatever their types do when compared."""
+    """Whether two categories are equal, whatever their types do when compared; NaN is, inside lists and tuples too."""
+    for kind in (list, tuple):
+        if isinstance(one, kind) and isinstance(other, kind):
+            return len(one) == len(other) and all(map(_same, one, other))
     try:
-        return bool(one == other)
+        return bool(one == other) or (_is_nan(one) and _is_nan(other))
     except Exception:  # of arrays, tensors and frames there are several
         return False
+
+
+def _holds_nan(value: Any) -> bool:
+    """Whether it is NaN, or a tuple with one in it."""
+    return any(map(_holds_nan, value)) if isinstance(value, tuple) else _is_nan(value)
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and math.isnan(value)

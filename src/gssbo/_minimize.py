@@ -26,6 +26,7 @@ def minimize(
     args: Any = (),
     maximize: bool = False,
     catch: type[Exception] | tuple[type[Exception], ...] = (),
+    returns_noise: bool = False,
     workers: Any = 1,
     batch_size: int | None = None,
     timeout: float | None = None,
@@ -60,6 +61,10 @@ def minimize(
         Whether to maximise instead.
     catch : exception class or tuple of them
         Exceptions of `fun` by which an evaluation fails and the run goes on; any other ends it.
+    returns_noise : bool
+        Whether `fun` returns a pair (value, noise_std): a value and the known standard deviation of its noise, at least
+        0, which comes on top of what the model finds in all values; or None where it is not known. A failed evaluation
+        may return NaN alone.
     workers : int, concurrent.futures.Executor, map-like callable or distributed.Client
         Who evaluates. 1: this process. A larger number: so many processes, which are sent `fun`, so it must be of a
         module; -1: one for each processor. An executor, and the client of a Dask cluster, are kept as busy as they
@@ -159,6 +164,7 @@ def minimize(
             n_evals=n_evals,
             args=args,
             catch=catch,
+            returns_noise=returns_noise,
             workers=workers,
             batch_size=batch_size,
             timeout=timeout,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import pickle
 import traceback
@@ -9,20 +10,26 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from gssbo._notes import attach, explain
 from gssbo._text import brief
-from gssbo._validation import as_array, as_float, is_masked
+from gssbo._validation import as_array, as_float, check_real, is_masked
 from gssbo.space.parameter import fresh
 
 __all__ = ["Objective", "Reply"]
 
 
 class Reply(NamedTuple):
-    """What came of an evaluation: its value, NaN where it failed; why it failed; or the error that ends the run."""
+    """What came of an evaluation: its value, NaN where it failed; why it failed; or the error that ends the run.
+
+    And the known standard deviation of its noise.
+    """
 
     value: float
     reason: str | None = None
     error: BaseException | None = None
+    noise_std: float | None = None
 
 
 @dataclass(frozen=True)
@@ -40,14 +47,16 @@ class Objective:
         The infinity of the bad sign.
     travels : bool
         Whether replies go to another process: errors then carry their traceback as a note.
+    returns_noise : bool
+        Whether the function returns a pair (value, noise_std).
 
     Examples
     --------
     >>> objective = Objective(lambda x, scale: scale / x, args=(3.0,), catch=(ArithmeticError,))
     >>> objective(2.0)
-    Reply(value=1.5, reason=None, error=None)
+    Reply(value=1.5, reason=None, error=None, noise_std=None)
     >>> objective(0.0)
-    Reply(value=nan, reason='ZeroDivisionError: float division by zero', error=None)
+    Reply(value=nan, reason='ZeroDivisionError: float division by zero', error=None, noise_std=None)
     """
 
     fun: Callable[..., Any]
@@ -55,6 +64,7 @@ class Objective:
     catch: tuple[Any, ...] = ()
     worst: float = math.inf
     travels: bool = False
+    returns_noise: bool = False
 
     def __call__(self, x: Any) -> Reply:
         """Evaluate at a point; `fun` may write into its own copy of it."""
@@ -63,11 +73,27 @@ class Objective:
                 value = self.fun(fresh(x), *self.args)
             except self.catch as error:
                 return Reply(math.nan, _text(error))
-            number = _number(value, self.worst)
+            number, noise_std = _pair(value, self.worst) if self.returns_noise else (_number(value, self.worst), None)
         except Exception as error:
             explain(error, "the objective", self.fun, x, *self.args)
             return Reply(math.nan, None, _portable(error) if self.travels else error)
-        return Reply(number) if math.isfinite(number) else Reply(math.nan, f"returned {number}")
+        if not math.isfinite(number):
+            return Reply(math.nan, f"returned {number}")
+        return Reply(number, noise_std=noise_std)
+
+
+def _pair(value: Any, worst: float) -> tuple[float, float | None]:
+    """One number and the standard deviation of its noise, None where it is not known; or one that says it failed."""
+    pair = value.tolist() if isinstance(value, np.ndarray) else value
+    if isinstance(pair, tuple | list) and len(pair) == 2:
+        number, noise_std = _number(pair[0], worst), pair[1]
+        known = noise_std is not None and math.isfinite(number)
+        return number, check_real("noise_std", noise_std, at_least=0.0) if known else None
+    with contextlib.suppress(ValueError):
+        number = _number(value, worst)
+        if not math.isfinite(number):
+            return number, None
+    raise ValueError(f"fun must return (value, noise_std), as returns_noise=True says, got {brief(value)}")
 
 
 def _number(value: Any, worst: float) -> float:
@@ -81,7 +107,9 @@ def _number(value: Any, worst: float) -> float:
                 return number
     except Exception:  # whatever a type of someone else's does when it is asked for a number
         pass
-    raise ValueError(f"fun must return one real number, or NaN or {worst} where it failed, got {brief(value)}")
+    is_pair = isinstance(value, tuple) and len(value) == 2
+    how = "; a pair (value, noise_std) goes with returns_noise=True" if is_pair else ""
+    raise ValueError(f"fun must return one real number, or NaN or {worst} where it failed, got {brief(value)}{how}")
 
 
 def _text(error: BaseException) -> str:

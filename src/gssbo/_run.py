@@ -22,6 +22,7 @@ from gssbo._notes import attach
 from gssbo._objective import Objective, Reply
 from gssbo._stops import INFEASIBLE, MESSAGES, NO_VALUE, Stops
 from gssbo._text import brief
+from gssbo._validation import check_flag
 from gssbo._workers import Workers, make_workers
 from gssbo.exceptions import SpaceExhausted
 from gssbo.optimizer import Optimizer
@@ -40,6 +41,7 @@ def run(
     n_evals: int,
     args: Any = (),
     catch: Any = (),
+    returns_noise: bool = False,
     workers: Any = 1,
     batch_size: int | None = None,
     timeout: float | None = None,
@@ -58,7 +60,7 @@ def run(
     fun : callable
     n_evals : int
         Evaluations in all, those that the optimizer was told before included.
-    args, catch, workers, batch_size, timeout, target, patience, callback, progress
+    args, catch, returns_noise, workers, batch_size, timeout, target, patience, callback, progress
         As of `gssbo.minimize`.
 
     Returns
@@ -93,6 +95,7 @@ def run(
         args if isinstance(args, tuple) else (args,),
         caught,
         worst=-math.inf if optimizer.maximize else math.inf,
+        returns_noise=check_flag("returns_noise", returns_noise),
     )
     notify = _notifier(callback)
     display = display_for(progress, stops.n_evals)
@@ -187,7 +190,7 @@ class _Run:
             raise reply.error
         x = self._flying[number]
         # The point is not read again: others have had it.
-        self._optimizer.tell(y=reply.value, id=number, reason=reply.reason)
+        self._optimizer.tell(y=reply.value, id=number, noise_std=reply.noise_std, reason=reply.reason)
         self._workers.ready.popleft()
         self._flying.pop(number)
         return x, reply

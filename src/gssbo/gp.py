@@ -134,10 +134,10 @@ class GaussianProcess(Regressor):
         Parameters
         ----------
         X : array of shape (n, d)
-        y : array of shape (n,)
-        noise_std : array of shape (n,), optional
+        y : array of shape (n,) or (n, 1)
+        noise_std : array of shape (n,) or (n, 1), optional
             Known standard deviations of the noise of y, in its units, beyond the noise that is fitted.
-        noise_factors : array of shape (n,), optional
+        noise_factors : array of shape (n,) or (n, 1), optional
             Positive; the fitted noise variance of observation i is `noise` times noise_factors[i]. An average of c
             repeated measurements has 1/c. Default 1.
 
@@ -155,7 +155,7 @@ class GaussianProcess(Regressor):
         inputs, responses, noise = self._checked(X, y, noise_std)
         factors = None
         if noise_factors is not None:
-            factors = check_vector("noise_factors", noise_factors, size=len(inputs))
+            factors = check_vector("noise_factors", noise_factors, size=len(inputs), column=True)
             if not (factors > 0.0).all():
                 raise ValueError(f"noise_factors must be positive, got {factors.min()}")
         self.condition(

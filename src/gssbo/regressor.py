@@ -133,7 +133,7 @@ class Regressor(StandardizedRegression):
                 f"X must spread over at most {MOST_SPREAD} in each column, got {low[column]} to {high[column]} in "
                 f"column {column}"
             )
-        responses = check_vector("y", y, size=len(inputs))
+        responses = check_vector("y", y, size=len(inputs), column=True)
         if not self.normalize_y and np.abs(responses).max() > FARTHEST:
             raise ValueError(
                 f"y must lie within -{FARTHEST} and {FARTHEST} with normalize_y=False, got "

@@ -114,7 +114,7 @@ class NetworkSurrogate(StandardizedRegression):
             If an array has the wrong shape or an entry that is not finite.
         """
         inputs = check_matrix("X", X)
-        self.condition(inputs, check_vector("y", y, size=len(inputs)), optimize=True)
+        self.condition(inputs, check_vector("y", y, size=len(inputs), column=True), optimize=True)
         self._note_names(X)
         return self
 

@@ -52,4 +52,4 @@ def posterior_rmse(model: GaussianProcess, X: ArrayLike, values: ArrayLike) -> f
     True
     """
     mean = np.asarray(model.predict(X))
-    return root_mean_square(mean, check_vector("values", values, size=len(mean)))
+    return root_mean_square(mean, check_vector("values", values, size=len(mean), column=True))

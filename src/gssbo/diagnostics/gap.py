@@ -60,7 +60,7 @@ class PosteriorGap:
         are, with mean 0.
     X : array of shape (n, d)
         Inputs of the pool, in the units of the model's lengthscales.
-    y : array of shape (n,)
+    y : array of shape (n,) or (n, 1)
     retained : array of int, shape (M,)
         Distinct positions in the pool, at least one.
     noise : float, optional
@@ -304,7 +304,7 @@ class PosteriorGap:
     def rmse(self, points: ArrayLike, values: ArrayLike) -> tuple[float, float]:
         """Root mean square errors of mu_D and of mu_U against true values (m,) at points (m, d), in units of y."""
         found = self.at(points)
-        truth = check_vector("values", values, size=len(found.mean))
+        truth = check_vector("values", values, size=len(found.mean), column=True)
         return root_mean_square(found.mean, truth), root_mean_square(found.subset_mean, truth)
 
     # ---- largest values over `points`

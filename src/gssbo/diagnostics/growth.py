@@ -84,7 +84,7 @@ def growth_order(
     model : GaussianProcess or Kernel
         As in `PosteriorGap`.
     X : array of shape (n, d)
-    y : array of shape (n,)
+    y : array of shape (n,) or (n, 1)
     retained : array of int, shape (M,)
     rule : str
         A key of `gssbo.selection.RULES`.
@@ -110,7 +110,7 @@ def growth_order(
     array([4, 2, 1, 3])
     """
     pool = points_of(model, X)
-    responses = check_vector("y", y, size=len(pool))
+    responses = check_vector("y", y, size=len(pool), column=True)
     shared = shared_by(model, noise, columns=pool.shape[1])
     members = check_indices("retained", retained, below=len(pool))
     name = check_choice("rule", rule, RULES)

@@ -58,7 +58,7 @@ def leave_one_out(
     model : GaussianProcess or Kernel
         Lends kernel, noise, mean and scale, as in `PosteriorGap`; nothing is refitted.
     X : array of shape (n, d)
-    y : array of shape (n,)
+    y : array of shape (n,) or (n, 1)
     noise, noise_std
         As in `PosteriorGap`.
 

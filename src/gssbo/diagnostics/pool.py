@@ -69,7 +69,7 @@ def read_pool(
         As in `shared_by`, and where a shape is wrong or an entry is not finite or negative noise.
     """
     inputs = points_of(model, X)
-    responses = check_vector("y", y, size=len(inputs))
+    responses = check_vector("y", y, size=len(inputs), column=True)
     shared = shared_by(model, noise, columns=inputs.shape[1])
     known = np.zeros(len(inputs))
     if noise_std is not None:

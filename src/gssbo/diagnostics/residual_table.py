@@ -77,7 +77,7 @@ def residual_table(
         As in `PosteriorGap`.
     X : array of shape (n, d)
         The pool.
-    y : array of shape (n,)
+    y : array of shape (n,) or (n, 1)
     size : int
         M, less than n.
     rules : sequence of str
@@ -119,7 +119,7 @@ def residual_table(
     """
     pool = points_of(model, X)
     n, d = pool.shape
-    responses = check_vector("y", y, size=n)
+    responses = check_vector("y", y, size=n, column=True)
     shared = shared_by(model, noise, columns=d)
     members = check_indices("forced", forced, below=n)
     count = check_integer("size", size, at_least=len(members) + 1, at_most=n - 1)

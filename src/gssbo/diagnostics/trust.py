@@ -161,7 +161,7 @@ def trust(
         As in `PosteriorGap`; the Gaussian process fitted to the subset answers for the subset as it is used.
     X : array of shape (n, d)
         All observations.
-    y : array of shape (n,)
+    y : array of shape (n,) or (n, 1)
     retained : array of int, shape (M,)
         Distinct positions in X, at least one.
     rule : str
@@ -209,7 +209,7 @@ def trust(
     """
     inputs = points_of(model, X)
     n = len(inputs)
-    responses = check_vector("y", y, size=n)
+    responses = check_vector("y", y, size=n, column=True)
     members = check_indices("retained", retained, below=n)
     limit = check_real("tolerance", tolerance, above=0.0)
     pool = _pool(n, members, max_pool)

@@ -71,7 +71,7 @@ def select_subset(
         Inputs of the pool.
     size : int
         How many to keep; a pool that is not larger is kept whole. With a `tolerance`, how many at most.
-    y : array of shape (n,), optional
+    y : array of shape (n,) or (n, 1), optional
         Responses of the pool, needed by "scalar", "topk-random" and the rules with residuals, and with a `tolerance`.
     rule : str
         One of "vector", "scalar", "random", "kmeans++", "maxmin", "residual", "variance", "residual-ratio",
@@ -126,7 +126,7 @@ def select_subset(
         raise ValueError(f"size must be larger than the number of forced members ({len(members)}), got {count}")
     if name in RESPONSIVE and y is None:
         raise ValueError(f"y must be given with rule={name!r}, got None")
-    responses = None if y is None else check_vector("y", y, size=len(pool))
+    responses = None if y is None else check_vector("y", y, size=len(pool), column=True)
     embedding = Embedding(gp.kernel_, gp.noise_, pool)
     within = check_tolerance("tolerance", tolerance, name)
     if within is not None:

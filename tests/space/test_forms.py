@@ -206,3 +206,35 @@ def test_the_size_of_a_space():
     for many in ([bool] * 1100, [Integer(0, 2**60)] * 18):
         assert Space([*many, (0.0, 1.0)]).size == Space([(0.0, 1.0), *many]).size == math.inf
     assert Space([bool] * 1100).size == 2**1100
+
+
+@pytest.mark.parametrize(
+    "values",
+    [np.linspace(-10.0, 10.0, 100), np.logspace(-5, -1, 8), np.arange(8)[::-1], [8, 16, 32, 64, 128, 256, 512, 1024]],
+    ids=["even", "powers", "downwards", "list"],
+)
+def test_a_grid_that_goes_for_categories_is_warned_of(values):
+    message = (
+        rf"^bounds\['x'\] is read as {len(values)} categories, any two equally far apart, though .* none is meant$"
+    )
+    with pytest.warns(UserWarning, match=message) as caught:
+        space = Space({"x": values})
+    assert [each.filename for each in caught] == [__file__]
+    assert space.parameters == Space({"x": Categorical(values)}).parameters == (Categorical(list(values)),)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.arange(7),
+        [3, 1, 4, 15, 9, 2, 6, 5],
+        [*range(7), math.nan],
+        [*range(7), "more"],
+        [*range(2, 9), True],
+        range(8),
+        list("abcdefgh"),
+        Categorical(range(8)),
+    ],
+)
+def test_categories_that_are_few_or_in_no_order_are_not_warned_of(values):
+    Space({"x": values})

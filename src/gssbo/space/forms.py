@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, time, timedelta
 from decimal import Decimal
+from itertools import pairwise
 from numbers import Real as RealNumber
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ import numpy as np
 
 from gssbo._text import brief
 from gssbo._validation import check_matrix, check_unmasked
+from gssbo._warning import warn
 from gssbo.space.categorical import Categorical
 from gssbo.space.integer import Integer
 from gssbo.space.parameter import Parameter, builtin
@@ -28,6 +30,7 @@ ALMOST = {"log", "log10", "loguniform", "log-uniform", "linear", "lin", "uniform
 FIXED = RealNumber | Decimal | str | bytes | None  # what may be meant as the value of a parameter
 NO_RANGE = complex | date | time | timedelta | np.datetime64 | np.timedelta64  # though pairs of them look like one
 APART = "; lower ends and upper ends apart are scipy.optimize.Bounds(low, high)"
+MANY = 8  # numbers in order: as categories, fewer cost little
 KINDS = "a pair (low, high), a Real, Integer or Categorical, a range, bool, or a list of values"
 
 
@@ -136,7 +139,9 @@ def _parameter(where: str, item: Any) -> Parameter:
     _refuse_half_a_range(where, item, values)
     if len(values) == 2 and any(map(_is_number, values)) and not any(isinstance(v, str | bytes | bool) for v in values):
         return _pair(where, values)
-    return _named(where, Categorical, values)
+    parameter = _named(where, Categorical, values)
+    _warn_of_order(where, values)
+    return parameter
 
 
 def _pair(where: str, values: list[Any]) -> Real:
@@ -147,6 +152,19 @@ def _pair(where: str, values: list[Any]) -> Real:
         if all(map(_is_number, values)):
             raise
         raise ValueError(f"{error}; to choose between the two, write Categorical({brief(values)})") from None
+
+
+def _warn_of_order(where: str, values: list[Any]) -> None:
+    """Warn of many numbers in order that go for categories: a grid, as of `numpy.linspace`, loses it unnoticed."""
+    if len(values) < MANY or not all(map(_is_number, values)):
+        return
+    if all(a < b for a, b in pairwise(values)) or all(a > b for a, b in pairwise(values)):
+        warn(
+            f"{where} is read as {len(values)} categories, any two equally far apart, though it has numbers in order: "
+            "a range, a Real or Integer with step= or log=True, or an index into them lets the model know of it; "
+            "Categorical(values) says that none is meant",
+            UserWarning,
+        )
 
 
 def _refuse_half_a_range(where: str, item: Any, values: list[Any]) -> None:

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scipy.optimize import Bounds, LinearConstraint
+from scipy.stats import loguniform, norm, randint, uniform
 
 import gssbo
 from gssbo import Categorical, Integer, Real
@@ -238,3 +239,13 @@ def test_a_grid_that_goes_for_categories_is_warned_of(values):
 )
 def test_categories_that_are_few_or_in_no_order_are_not_warned_of(values):
     Space({"x": values})
+
+
+@pytest.mark.parametrize(
+    "given", [uniform(0, 10), loguniform(1e-5, 1e-1), randint(0, 10), norm()], ids=lambda g: g.dist.name
+)
+def test_a_distribution_is_told_what_to_write_for_it(given):
+    with pytest.raises(
+        ValueError, match=r"^bounds\['x'\] must be a pair .* write the ends: Real\(low, high\), with log=True"
+    ):
+        Space({"x": given})

@@ -31,6 +31,9 @@ FIXED = RealNumber | Decimal | str | bytes | None  # what may be meant as the va
 NO_RANGE = complex | date | time | timedelta | np.datetime64 | np.timedelta64  # though pairs of them look like one
 APART = "; lower ends and upper ends apart are scipy.optimize.Bounds(low, high)"
 MANY = 8  # numbers in order: as categories, fewer cost little
+DISTRIBUTION = (
+    "; of a distribution write the ends: Real(low, high), with log=True for loguniform, or Integer for randint"
+)
 KINDS = "a pair (low, high), a Real, Integer or Categorical, a range, bool, or a list of values"
 
 
@@ -121,7 +124,8 @@ def _parameter(where: str, item: Any) -> Parameter:
     if not isinstance(item, list | tuple | np.ndarray) or (isinstance(item, np.ndarray) and item.ndim == 0):
         plain = builtin(item)
         fixed = f"; a list of one value, [{plain!r}], fixes it" if isinstance(plain, FIXED) else ""
-        raise ValueError(f"{where} must be {KINDS}, got {brief(item)}{fixed}")
+        ends = DISTRIBUTION if hasattr(item, "dist") and hasattr(item, "support") else ""
+        raise ValueError(f"{where} must be {KINDS}, got {brief(item)}{fixed}{ends}")
     check_unmasked(where, item)
     if isinstance(item, np.ndarray) and item.dtype.kind not in "mM":  # `tolist` makes numbers of some times
         values = item.tolist()

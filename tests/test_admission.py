@@ -160,6 +160,35 @@ def test_of_listed_points_all_that_are_left_are_found():
     assert [point[0] for point in space.show(space.from_unit(points))] == [2, 1, 0, 0, 0]
 
 
+@pytest.mark.parametrize("constraints", [None, LinearConstraint([1, 1], ub=30)])
+def test_most_of_a_listed_space_is_ranked_at_once(constraints):
+    """The highest of a score, told and pending ones apart, and after them there is no more than half."""
+    space, admission = books([range(30), range(30)], [[20, 0], [29, 0]], [[10, 10]], constraints=constraints)
+    assert admission.asks_for_most(500) and not admission.asks_for_most(440)
+    points = admission.most(300, np.random.default_rng(0), lambda U: U[:, 0] - 0.001 * U[:, 1])
+    shown = list(map(tuple, space.show(space.from_unit(points))))
+    expected = [(a, b) for a in range(30)[::-1] for b in range(30) if constraints is None or a + b <= 30]
+    assert shown == [point for point in expected if point not in [(20, 0), (29, 0), (10, 10)]][:300]
+    left = admission.most(900, np.random.default_rng(0), lambda U: U[:, 0])
+    assert len(left) == len(np.unique(left, axis=0)) == len(expected) - 3
+
+
+def test_few_points_are_never_most_of_a_space():
+    _, admission = books([range(20), range(20)], [[a, b] for a in range(20) for b in range(18)])
+    assert not admission.asks_for_most(39)
+    _, admission = books([Integer(0, 10**6), range(10)])
+    assert not admission.asks_for_most(10**6)
+
+
+def test_many_promising_points_take_few_scores():
+    """The first hundred have the highest of a score each."""
+    _, admission = books([range(60), range(60)], constraints=LinearConstraint([1, 1], ub=90))
+    scores = []
+    points = admission.some(2000, np.random.default_rng(0), score=lambda: scores.append(0) or (lambda U: U[:, 0]))
+    assert len(points) == len(np.unique(points, axis=0)) == 2000
+    assert 100 <= len(scores) < 500
+
+
 def test_where_no_listed_point_is_feasible_asking_again_says_so_again():
     never = NonlinearConstraint(lambda x: 0.0, 1.0, 2.0)
     _, admission = books([range(4), range(4)], [[1, 1]], constraints=never)

@@ -56,6 +56,7 @@ LAYER = {
     "surrogate": 3,
     "acquisition": 4,
     "admission": 4,
+    "listing": 4,
     "buffer": 4,
     "choice": 4,
     "design": 4,

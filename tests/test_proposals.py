@@ -8,6 +8,7 @@ import pytest
 from scipy.optimize import LinearConstraint
 
 from gssbo import GaussianProcess, Optimizer, minimize
+from gssbo.exceptions import SpaceExhausted
 from gssbo.strategy import Strategy
 from tests.mixed import MIXED, cost, settings
 
@@ -98,6 +99,22 @@ def test_more_than_there_are_candidates():
     opt = Optimizer([(0.0, 1.0)], **settings(n_candidates=3))
     opt.tell(np.linspace(0, 1, 8)[:, None], np.linspace(0, 1, 8) ** 2)
     assert len(np.unique(opt.ask(20))) == 20
+
+
+@pytest.mark.parametrize("method", ["portfolio", "box"])
+def test_a_call_for_most_of_a_finite_space_asks_no_searcher(monkeypatch, method):
+    """Of 600 points: what the model thinks best comes first, and what is left then is found all the same."""
+    opt = Optimizer([range(30), range(20)], method=method, rng=0, n_init=6)
+    for x in opt.ask(40):
+        opt.tell(x, x[0] + x[1])
+    with monkeypatch.context() as patch:
+        patch.setattr(type(opt._strategy), "suggest", lambda *_: pytest.fail("asked one by one"))
+        batch = opt.ask(400)
+    assert np.mean([sum(x) for x in batch[:200]]) < np.mean([sum(x) for x in batch[200:]])
+    batch += opt.ask(150) + opt.ask(20)
+    assert len(set(map(tuple, batch))) == 560
+    with pytest.raises(SpaceExhausted):
+        opt.ask()
 
 
 @pytest.mark.slow

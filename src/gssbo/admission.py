@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable, Iterator
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from gssbo._typing import FloatArray, IndexArray
 from gssbo.exceptions import InfeasibleError, SpaceExhausted
 from gssbo.history import History
+from gssbo.listing import Listing
 from gssbo.pending import Pending
 from gssbo.prospector import Prospector, Score, different
 from gssbo.space import LISTED, Rows, Space
@@ -23,6 +23,8 @@ SCARCE = 10 * EFFORT  # points of doubles, of which so many tried may all be tol
 BATCH = 1_000
 NEIGHBOURS = 256
 SCORED = 4 * BATCH  # points of a listed space
+MANY = 256  # points of one call, from which on they may be most of a listed space
+AT_ONCE = 100  # points that are found, for each that has the highest of the same score
 
 
 class Admission:
@@ -54,7 +56,7 @@ class Admission:
     def __init__(self, space: Space, history: History, pending: Pending, *, repeats: bool) -> None:
         self._space, self._history, self._pending = space, history, pending
         self.repeats = repeats
-        self._met_at = np.empty(0, dtype=np.int8)  # whether points of a listed space are feasible; -1: nobody asked
+        self._listing = Listing(space, history, pending)
         self._prospector = Prospector(space, history, pending, self._free)
 
     def __call__(self, U: FloatArray) -> NDArray[np.bool_]:
@@ -82,23 +84,15 @@ class Admission:
         """Whether every point of the space is pending, of a listed one every feasible point."""
         if not self._space.constrained or self._space.size > LISTED:
             return self._pending.n_distinct >= self._space.size
-        rows = self._feasible
+        rows = self._listing.feasible
         return self._pending.n_distinct >= len(rows) and bool(self._pending.seen(rows).all())
 
-    @functools.cached_property
-    def _feasible(self) -> Rows:
-        """Rows (m) of a listed space that meet the constraints."""
-        indices = np.arange(int(self._space.size))
-        return self._space.at(indices[self._meets_at(indices)])
-
-    def _meets_at(self, indices: IndexArray) -> NDArray[np.bool_]:
-        """Mask (m,) of the points of a listed space that meet the constraints, which are asked about each once."""
-        if len(self._met_at) == 0:
-            self._met_at = np.full(int(self._space.size), -1, dtype=np.int8)
-        new = indices[self._met_at[indices] < 0]
-        self._met_at[new] = self._space.feasible(self._space.at(new))
-        mask: NDArray[np.bool_] = self._met_at[indices] > 0
-        return mask
+    def _free_at(self) -> NDArray[np.bool_]:
+        """`_free` of all points of a listed space (size,)."""
+        waited_for = self._listing.pending()
+        every = self.repeats and waited_for.any() and self._all_pending()
+        mask: NDArray[np.bool_] = np.ones(len(waited_for), dtype=bool) if every else ~waited_for
+        return mask if self.repeats else mask & ~self._listing.told()
 
     @property
     def may_end(self) -> bool:
@@ -160,10 +154,9 @@ class Admission:
             found = self._prospector.walked(n, found, rng, score)
         elif score is not None and self._space.constrained:
             found = self._promising(n, rng, score)
-        for batch in self._batches(n, rng) if len(found) < n else ():
-            found = different(np.vstack([found, batch[self(batch)]]))[:n]
-            if len(found) == n:
-                return found
+        found = self._gathered(found, n, rng)
+        if len(found) == n:
+            return found
         # Walks that came to nothing have a start now only if one was drawn.
         walks = len(found) > 0 if walks_first else self._space.searched
         if walks and len(found) < n:
@@ -194,47 +187,87 @@ class Admission:
         rows = rows[self._space.feasible(rows)]
         return rows[rng.permutation(np.arange(n) % len(rows))] if len(rows) else rows
 
+    def asks_for_most(self, n: int) -> bool:
+        """Whether n points are so many that less than half of a listed space would be left.
+
+        Then drawing them one by one takes many tries each, and choosing them is to say which few are not taken.
+        """
+        if n < MANY or self._space.size > LISTED:
+            return False
+        may_meet = self._listing.may_meet()
+        left = int((may_meet & self._free_at()).sum()) - n
+        return left < 0.5 * int(may_meet.sum())
+
+    def most(self, n: int, rng: np.random.Generator, height: Score) -> FloatArray:
+        """Up to n admitted unit points (n, D) of a listed space, of the highest scores of all, in their order."""
+        left = np.flatnonzero(self._listing.may_meet() & self._free_at())
+        return self._listing.units(self._first(n, self._ranked(rng.permutation(left), height)))
+
     def _promising(self, n: int, rng: np.random.Generator, score: Callable[[], Score]) -> FloatArray:
         """Up to n different admitted unit points (n, D) of a listed space, of the highest scores of many at random.
 
+        One at a time has the highest of a score; of many, more and more of them have that of the same.
+        """
+        drawn = rng.permutation(self._listing.size)
+        drawn = drawn[self._listing.may_meet()[drawn]][:SCORED]
+        found = drawn[:0]
+        while len(found) < n and len(drawn):
+            some = min(max(len(found) // AT_ONCE, 1), n - len(found))
+            new = self._first(some, self._ranked(drawn, score()))
+            if len(new) == 0:
+                break
+            found = np.append(found, new)
+            drawn = drawn[~np.isin(drawn, new)]
+        return self._listing.units(found)
+
+    def _ranked(self, indices: IndexArray, height: Score) -> IndexArray:
+        """Numbers (m,) of points of a listed space, by their scores."""
+        parts = (indices[i : i + BATCH] for i in range(0, len(indices), BATCH))
+        heights = np.concatenate([np.empty(0), *(height(self._listing.units(part)) for part in parts)])
+        return indices[np.argsort(-heights, kind="stable")]
+
+    def _first(self, n: int, ranked: IndexArray) -> IndexArray:
+        """The first n of the points of a listed space with these numbers (m,) that are admitted, or all of them.
+
         They are asked about from the top, as a constraint may be dear.
         """
-        space = self._space
-        drawn = rng.permutation(int(space.size))
-        if len(self._met_at):
-            drawn = drawn[self._met_at[drawn] != 0]
-        drawn = drawn[:SCORED]
-        found = np.empty((0, space.dim))
-        while len(found) < n and len(drawn):
-            height = score()
-            parts = (drawn[i : i + BATCH] for i in range(0, len(drawn), BATCH))
-            heights = np.concatenate([height(space.to_unit(space.at(part))) for part in parts])
-            ranked = drawn[np.argsort(-heights, kind="stable")]
-            for i in range(0, len(ranked), NEIGHBOURS):
-                some = ranked[i : i + NEIGHBOURS]
-                some = some[self._meets_at(some)]
-                units = space.to_unit(space.at(some))
-                left = np.flatnonzero(self._free(units))
-                if len(left):
-                    found = np.vstack([found, units[left[:1]]])
-                    drawn = drawn[drawn != some[left[0]]]
-                    break
-            else:
+        found = ranked[:0]
+        for i in range(0, len(ranked), NEIGHBOURS):
+            some = ranked[i : i + NEIGHBOURS]
+            some = some[self._listing.meets(some)]
+            found = np.append(found, some[self._free(self._listing.units(some))])
+            if len(found) >= n:
                 break
-        return found
+        return found[:n]
+
+    def _gathered(self, found: FloatArray, n: int, rng: np.random.Generator) -> FloatArray:
+        """Those that are found and different admitted ones of all that are tried, up to n (n, D)."""
+        known = {point.tobytes() for point in found}
+        gathered = [found]
+        for batch in self._batches(n, rng) if len(found) < n else ():
+            new = different(batch[self(batch)])
+            new = new[[point.tobytes() not in known for point in new]]
+            known.update(point.tobytes() for point in new)
+            gathered.append(new)
+            if len(known) >= n:
+                break
+        return np.vstack(gathered)[:n]
 
     def _batches(self, n: int, rng: np.random.Generator) -> Iterator[FloatArray]:
         space = self._space
         if space.size <= LISTED:
-            order = rng.permutation(int(space.size))
-            yield from (space.to_unit(space.at(order[i : i + BATCH])) for i in range(0, len(order), BATCH))
+            order, free = rng.permutation(self._listing.size), self._free_at()
+            for i in range(0, len(order), BATCH):
+                part = order[i : i + BATCH]
+                if free[part].any():
+                    yield self._listing.units(part[free[part]])
             return
         for count in [n] + [BATCH] * (EFFORT // BATCH):
             yield space.place(rng.random((count, space.n_draws)))
         if space.size != math.inf:
             most = max(EFFORT, self._history.n_distinct + len(self._pending) + n)  # so many cannot all be taken
             for i in range(0, int(min(space.size, most)), BATCH):
-                yield space.to_unit(space.at(np.arange(i, int(min(i + BATCH, space.size)))))
+                yield self._listing.units(np.arange(i, int(min(i + BATCH, space.size))))
 
     def _complain(self, size: int) -> None:
         feasible = ""

@@ -162,8 +162,7 @@ class Proposals:
             nobody_knows = missed is not None and not ids and len(self._history) == 0
             if len(ids) < n and not nobody_knows:
                 self._admission.require_more()
-                for unit in self._modelled(n - len(ids)):
-                    ids += self._enter(unit[None, :]) or self._enter(self._admission.near(unit, self._rng))
+                ids += self._enter(self._modelled(n - len(ids)), or_beside=True)
             score = self._bound if len(self._history) >= self._design.size else None
             while len(ids) < n:
                 if missed is not None and not ids:
@@ -181,6 +180,8 @@ class Proposals:
         if len(self._history) > 0:
             self._strategy.update(self._history)
             self.n_modelled = len(self._history)
+        if len(self._history) > 1 and self._admission.asks_for_most(n):
+            return self._admission.most(n, self._rng, self._bound())
         return self._strategy.suggest(self._history, self._pending.unit, n, self._admission)
 
     def _bound(self) -> Score:
@@ -201,12 +202,16 @@ class Proposals:
         units = self._space.to_unit(rows)
         return [self._pending.add(row, unit) for row, unit in zip(rows, units, strict=True)]
 
-    def _enter(self, units: FloatArray) -> list[int]:
-        """Enter those of the unit points (m, D) that are admitted, and return their ids."""
+    def _enter(self, units: FloatArray, *, or_beside: bool = False) -> list[int]:
+        """Enter those of the unit points (m, D) that are admitted, or else a neighbour of each; return their ids."""
         ids = []
-        for i in range(len(units)):
-            unit = units[i : i + 1]
-            if self._admission(unit)[0]:
-                row = self._space.from_unit(unit)
-                ids.append(self._pending.add(row[0], self._space.to_unit(row)[0]))
+        rows = self._space.from_unit(units)
+        for i, admitted in enumerate(self._admission(units)):
+            admitted = admitted and not self._pending.matches(rows[i])
+            if not admitted and self._admission.repeats:  # all may be pending by now
+                admitted = self._admission(units[i : i + 1])[0]
+            if admitted:
+                ids += self._take(rows[i : i + 1])
+            elif or_beside:
+                ids += self._enter(self._admission.near(units[i], self._rng))
         return ids

@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import NonlinearConstraint
 from scipy.spatial.distance import pdist
 
 from gssbo import Optimizer
-from gssbo.portfolio import Portfolio, apart, strategy
+from gssbo.portfolio import Portfolio, apart, waiting
 from gssbo.portfolio.strategy import GLOBAL, LOCAL
+from gssbo.portfolio.waiting import Waiting
 from tests.portfolios import run, sphere
 
 
@@ -70,7 +72,7 @@ def test_what_is_waited_for_does_not_crowd():
             assert (apart[later, :later] >= 0.25 * known[later]).all()
 
 
-@pytest.mark.parametrize(("module", "name", "value"), [(strategy, "ROOM", 1), (apart, "FEW", 0)])
+@pytest.mark.parametrize(("module", "name", "value"), [(waiting, "ROOM", 1), (apart, "FEW", 0)])
 def test_how_a_large_batch_is_counted_decides_nothing(monkeypatch, module, name, value):
     X = np.random.default_rng(0).random((40, 3))
     batches = []
@@ -102,3 +104,36 @@ def test_only_what_is_near_in_one_column_is_looked_at_in_all(monkeypatch, dim):
     opt.announce(np.hstack([np.linspace(0.0, 1.0, 2000)[:, None], np.full((2000, dim - 1), 0.5)]))
     opt.ask(3)
     assert 0 < max(looked_at) <= 2000 * (2 * apart.APART) + 4
+
+
+@pytest.mark.parametrize(("n", "constrained"), [(100, False), (400, False), (700, False), (100, True)])
+def test_where_nothing_is_known_points_drawn_together_are_those_drawn_one_by_one(n, constrained):
+    """Of 600 points, and with the same numbers drawn, even where there are not so many."""
+    bounds, asked = [range(20), range(15), ["u", "v"]], []
+
+    def spy(x):
+        asked.append(tuple(x))
+        return x[0] + x[1]
+
+    constraints = NonlinearConstraint(spy, 0.0, 20.0) if constrained else None
+    together, alone = (Optimizer(bounds, rng=3, constraints=constraints) for _ in range(2))
+    none = np.empty((0, together.space.dim))
+    points = together._strategy.suggest(together._history, none, n, together._proposals._admission)
+    calls, asked[:] = asked.copy(), []
+    one_by_one = Waiting(none, n)
+    view = alone._strategy._view(alone._history, 0)
+    alone._strategy._search(n, view, one_by_one, alone._proposals._admission)
+    np.testing.assert_array_equal(points, one_by_one.added)
+    assert together._strategy._rng.random() == alone._strategy._rng.random()
+    assert calls == asked
+
+
+def test_where_nothing_is_known_many_are_drawn_at_once(monkeypatch):
+    """8,000 of 9,000 points take some 20,000 draws."""
+    optimizer = Optimizer({"a": range(100), "b": range(90)}, rng=0)
+    rounds = []
+    place = type(optimizer.space).place
+    monkeypatch.setattr(type(optimizer.space), "place", lambda space, draws: rounds.append(0) or place(space, draws))
+    batch = optimizer.ask(8000)
+    assert len({(x["a"], x["b"]) for x in batch}) == 8000
+    assert len(rounds) < 400

@@ -198,6 +198,14 @@ def test_every_point_of_a_finite_space_has_a_number():
 # ---- integers that doubles cannot hold
 
 
+def test_the_numbers_of_points_are_those_they_were_made_of():
+    finite = Space(
+        [["u", "v", "w"], Integer(-3, 9, step=4), (2.5, 2.5), Integer(1, 6, log=True), Real(0.1, 0.7, step=0.2)]
+    )
+    numbers = np.random.default_rng(0).permutation(int(finite.size))
+    np.testing.assert_array_equal(finite.indices(finite.at(numbers)), numbers)
+
+
 def test_large_integers_are_exact():
     space = Space([Integer(0, 10**18)])
     for value in (2**53 + 1, 10**18 - 1, 10**18, 0, 1):

@@ -36,6 +36,7 @@ from gssbo.portfolio.region import Region
 from gssbo.portfolio.substitute import substituted
 from gssbo.portfolio.trend import Trend
 from gssbo.portfolio.view import OUTSIDE, Searcher, View
+from gssbo.portfolio.waiting import Waiting
 from gssbo.responses import without_gaps
 from gssbo.space import Space
 from gssbo.surrogate import Predictor, in_units
@@ -48,7 +49,6 @@ DELAY = 5  # observations times d, at most LONGEST_DELAY, before the local searc
 LONGEST_DELAY = 150
 STALLED = np.array([0.5, 1.0, 3.0, 1.0, 1.0])  # weights where nothing is gained any more
 WEAK = 0.5  # weight of a searcher whose model explains little
-ROOM = 1_000  # suggestions of an ask that there is room for at first
 MOST = 2000  # observations in a view, where M is not larger than half of them
 TEAM, LARGE = 2, 6  # searchers that make the points of one call; from so many points on there are more
 TRIES = 3  # searchers asked for a suggestion before one is made at random
@@ -195,21 +195,13 @@ class Portfolio:
     def suggest(self, history: History, pending: FloatArray, n: int, admit: Admit) -> FloatArray:
         """Up to n points from searchers drawn by their credit; random ones before anything was told."""
         view = self._view(history, len(history)) if self._seen is None else self._seen
-        first = last = len(pending)
-        waited_for = np.vstack([pending, np.empty((min(n, ROOM), self._dim))])
+        waiting = Waiting(pending, n)
         with self._timings.part("acquisition"), np.errstate(over="ignore", invalid="ignore"):
-            team = np.zeros(len(self._searchers), dtype=bool)
-            misses = 0
-            for _ in range(n):
-                x = self._one(view, waited_for[:last], admit, team, n)
-                if x is not None:
-                    if last == len(waited_for):
-                        waited_for = np.vstack([waited_for, np.empty_like(waited_for)])
-                    waited_for[last] = x
-                    last, misses = last + 1, 0
-                elif (misses := misses + 1) == MISSES:  # the space is as full as points apart from each other make it
-                    break
-        return waited_for[first:last].copy()
+            if self._space.discrete and not _known(view) and not self._space.thin:
+                self._draw(n, waiting, admit)
+            else:
+                self._search(n, view, waiting, admit)
+        return waiting.added
 
     def posterior(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and standard deviation (m,) at (m, d) unit points, in units of the history's y: the subset model's."""
@@ -323,19 +315,46 @@ class Portfolio:
         noise_is_new = seen.noise_std is None and history.noise_std is not None
         return self._view(history, row) if noise_is_new else seen
 
-    def _one(self, view: View, pending: FloatArray, admit: Admit, team: NDArray[np.bool_], n: int) -> FloatArray | None:
+    def _search(self, n: int, view: View, waiting: Waiting, admit: Admit) -> None:
+        """Look for n points, one after the other."""
+        team = np.zeros(len(self._searchers), dtype=bool)
+        misses = 0
+        for _ in range(n):
+            x = self._one(view, waiting, admit, team, n)
+            if x is not None:
+                waiting.add(x)
+                misses = 0
+            elif (misses := misses + 1) == MISSES:  # the space is as full as points apart from each other make it
+                break
+
+    def _draw(self, n: int, waiting: Waiting, admit: Admit) -> None:
+        """What `_search` finds of a discrete space in which nothing is known, drawn together.
+
+        Each of n points takes one draw or more, so that no more are drawn, and asked about, than one by one.
+        """
+        left, vain = n, 0  # points to be looked for, and draws since the last that was found
+        while left > 0 and vain < MISSES * LAST_TRIES:
+            draws = self._rng.random((min(left, MISSES * LAST_TRIES - vain), self._space.n_draws))
+            points = self._space.project(self._space.place(draws))
+            for x, admitted in zip(points, admit(points), strict=True):
+                if admitted and x not in waiting:
+                    waiting.add(x)
+                    left, vain = left - 1, 0
+                else:
+                    vain += 1
+                    left -= vain % LAST_TRIES == 0
+
+    def _one(self, view: View, waiting: Waiting, admit: Admit, team: NDArray[np.bool_], n: int) -> FloatArray | None:
         """One point of n. A searcher that makes it joins the team."""
-        known = len(view.y) >= 2 and not view.void  # where everything failed, no place is better than another
-        if known and (x := self._sought(view, pending, admit, team, n)) is not None:
+        known = _known(view)
+        if known and (x := self._sought(view, waiting, admit, team, n)) is not None:
             return x
         # Under constraints the optimum is often on their boundary, where no point at random is: it is looked for there.
         if self._space.thin or (known and self._space.constrained):
             return None
-        return self._drawn(view, pending, admit, around_best=known)
+        return self._drawn(view, waiting, admit, around_best=known)
 
-    def _sought(
-        self, view: View, pending: FloatArray, admit: Admit, team: NDArray[np.bool_], n: int
-    ) -> FloatArray | None:
+    def _sought(self, view: View, waiting: Waiting, admit: Admit, team: NDArray[np.bool_], n: int) -> FloatArray | None:
         """What one of a few searchers suggests, if it may be suggested."""
         weights = np.array([1.0 if each.explains else WEAK for each in self._searchers]) * self._shares
         if len(view.y) < self._n_init + min(DELAY * self._dim, LONGEST_DELAY):
@@ -347,15 +366,15 @@ class Portfolio:
         for _ in range(TRIES):
             searcher = self._credit.choose(weights, self._rng, spread=1.0 if stalled else SPREAD)
             team[searcher] = True
-            asked = self._searchers[searcher].suggest(view, pending, self._rng)
+            asked = self._searchers[searcher].suggest(view, waiting.points, self._rng)
             x = self._realised(asked)
-            if asked is not None and x is not None and self._free(x, view, pending, admit):
+            if asked is not None and x is not None and self._free(x, view, waiting, admit):
                 told = self._space.to_unit(self._space.from_unit(x[None, :]))[0]
                 self._issued = [*self._issued[-1000:], Issued(told, searcher, asked.copy())]
                 return x
         return None
 
-    def _drawn(self, view: View, pending: FloatArray, admit: Admit, *, around_best: bool) -> FloatArray | None:
+    def _drawn(self, view: View, waiting: Waiting, admit: Admit, *, around_best: bool) -> FloatArray | None:
         """A point at random that may be suggested, every other one around the best if that says anything."""
         for _ in range(LAST_TRIES):
             near = self._space.place(self._rng.random((1, self._space.n_draws)))[0]
@@ -365,20 +384,25 @@ class Portfolio:
                 near = np.clip(best + scale * self._rng.standard_normal(self._dim), 0.0, 1.0)
                 near = self._ground.spread(near[None, :], best, self._rng)[0]
             x = self._realised(near)
-            if x is not None and self._free(x, view, pending, admit):
+            if x is not None and self._free(x, view, waiting, admit):
                 return x
         return None
 
     def _realised(self, x: FloatArray | None) -> FloatArray | None:
         return None if x is None or not np.isfinite(x).all() else self._space.project(x[None, :])[0]
 
-    def _free(self, x: FloatArray, view: View, pending: FloatArray, admit: Admit) -> bool:
+    def _free(self, x: FloatArray, view: View, waiting: Waiting, admit: Admit) -> bool:
         """Whether a point is admitted, and tells something beside those that are known or waited for."""
         if not admit(x[None, :])[0]:
             return False
         if self._space.discrete:
-            return not (pending == x).all(axis=1).any()
-        return apart(x, view.X, pending)
+            return x not in waiting
+        return apart(x, view.X, waiting.points)
+
+
+def _known(view: View) -> bool:
+    """Whether there is something to go by: where everything failed, no place is better than another."""
+    return len(view.y) >= 2 and not view.void
 
 
 def _eligible(team: NDArray[np.bool_], n: int) -> NDArray[np.bool_]:

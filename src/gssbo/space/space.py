@@ -27,7 +27,7 @@ from gssbo.space.categorical import Categorical
 from gssbo.space.constraints import Constraints
 from gssbo.space.equalities import Equalities
 from gssbo.space.forms import read_bounds
-from gssbo.space.parameter import ROUNDING, Misfit, Parameter
+from gssbo.space.parameter import ROUNDING, Discrete, Misfit, Parameter
 from gssbo.space.points import read_array, read_columns
 from gssbo.space.program import extreme, ranges
 from gssbo.space.real import Real
@@ -249,6 +249,14 @@ class Space:
             rest, codes = np.divmod(rest, int(kind.n_values))
             columns.append(kind.at(codes))
         return self.rows(columns[::-1])
+
+    def indices(self, rows: Rows) -> IndexArray:
+        """Numbers (n,) of rows of a finite space, as `at` takes them."""
+        numbers = np.zeros(len(rows), dtype=np.int64)
+        for i, kind in enumerate(self._kinds):
+            if isinstance(kind, Discrete):  # what is not is a constant
+                numbers = numbers * int(kind.n_values) + kind.codes(self._column(rows, i))
+        return numbers
 
     def feasible(self, rows: Rows) -> NDArray[np.bool_]:
         """Mask (n,) of the rows that meet the constraints."""

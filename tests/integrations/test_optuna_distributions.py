@@ -57,6 +57,23 @@ def test_every_suggestion_is_one_of_the_distributions_values(distribution, u):
         assert space.codes({"p": distribution.to_external_repr(internal)}) == {"p": code}
 
 
+@pytest.mark.parametrize(
+    "choices", [("a", 1, True, 1.0, None, "b", 0, False), (float("nan"), 2.0, float("nan"), 2), ((1, 2), "c", (1, 2))]
+)
+@pytest.mark.filterwarnings("ignore:Choices for a categorical distribution")
+def test_choices_that_are_equal_are_one_category(choices):
+    distribution = CategoricalDistribution(choices)
+    expected = {int(distribution.to_internal_repr(choice)) for choice in choices}
+    (parameter,) = RelativeSpace({"c": distribution}).parameters.values()
+    assert parameter.values == tuple(sorted(expected))
+
+
+def test_thousands_of_choices_are_not_looked_for_one_by_one(monkeypatch):
+    monkeypatch.setattr(CategoricalDistribution, "to_internal_repr", lambda *_: pytest.fail("all are looked through"))
+    (parameter,) = RelativeSpace({"c": CategoricalDistribution([f"v{i}" for i in range(5_000)])}).parameters.values()
+    assert parameter.values == tuple(range(5_000))
+
+
 def test_steps_are_many_and_those_of_optunas_samplers():
     space = RelativeSpace({"x": FloatDistribution(0.1, 0.7, step=0.2), "z": FloatDistribution(0, 1e4, step=1e-4)})
     assert [space.values({"x": k, "z": 0})["x"] for k in range(4)] == [0.1, 0.1 + 0.2, 0.5, 0.7]

@@ -21,6 +21,7 @@ __all__ = ["RelativeSpace"]
 distributions: Any = import_optional("optuna.distributions", extra="optuna", purpose="gssbo.integrations.optuna")
 
 ON_GRID = 1e-8  # of a step: what Optuna allows a value to stand beside it
+PLAIN = (bool, int, float, str, type(None))  # types of choices that are equal where a dict takes them for equal
 ROUNDINGS = 4.0  # of a value, which may be more than that on a grid far from 0, or a long one
 
 Code = int | float
@@ -89,12 +90,21 @@ def _parameter(distribution: Any) -> Parameter | None:
         if isinstance(distribution, distributions.IntDistribution):
             return Integer(distribution.low, distribution.high, log=distribution.log, step=distribution.step)
         if isinstance(distribution, distributions.CategoricalDistribution):
-            return Categorical(
-                tuple(sorted({int(distribution.to_internal_repr(choice)) for choice in distribution.choices}))
-            )
+            return Categorical(_numbers(distribution))
     except (ValueError, OverflowError):  # wider than a double, or more whole numbers than 64 bits hold
         pass
     return None
+
+
+def _numbers(distribution: Any) -> tuple[int, ...]:
+    """Ascending numbers of the choices, but for those that are equal to one before."""
+    choices = distribution.choices
+    if all(type(choice) in PLAIN and choice == choice for choice in choices):  # Optuna looks through all for each
+        first: dict[Any, int] = {}
+        for i, choice in enumerate(choices):
+            first.setdefault(choice, i)
+        return tuple(first.values())
+    return tuple(sorted({int(distribution.to_internal_repr(choice)) for choice in choices}))
 
 
 def _code(distribution: Any, value: Any) -> Code | None:

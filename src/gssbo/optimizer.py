@@ -155,7 +155,7 @@ class Optimizer(Resumable):
         Keyword arguments of the acquisition class.
     n_candidates : int, optional
         Uniform candidates a suggestion is chosen from; default 10,000 for d <= 10, 5,000 for d <= 50, else 2,000, where
-        each of three categories or more counts for one in d.
+        each of three categories or more counts for one in d, and more than 256 for 128 or more.
     surrogate : GaussianProcess or another Surrogate, optional
         A template: kernel, bounds, restarts, or fixed hyperparameters (`fit_hyperparameters=False`), with lengthscales
         in units of the sides of the model's cube (see `gssbo.space.parameter`). It is copied.

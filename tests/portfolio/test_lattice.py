@@ -54,7 +54,7 @@ def test_beside_a_point_are_all_single_changes():
     rng = np.random.default_rng(0)
     lattice = Lattice(SPACE)
     for x in SPACE.place(rng.random((20, SPACE.n_draws))):
-        found = lattice.beside(x, rng)
+        found = lattice.beside(x, rng, x[None, :])
         assert (changed(found, x) == 1).all()
         steps = SPACE.from_unit(x[None, :])["3"][0]
         assert len(found) == 4 + 1 + 3 + 4 + (1 if steps in (0, 999) else 2)
@@ -65,15 +65,15 @@ def test_beside_a_point_are_all_single_changes():
 def test_of_very_many_beside_a_point_some_are_tried(monkeypatch):
     rng = np.random.default_rng(0)
     lattice, x = Lattice(SPACE), SPACE.place(rng.random((1, SPACE.n_draws)))[0]
-    every = {row.tobytes() for row in lattice.beside(x, rng)}
+    every = {row.tobytes() for row in lattice.beside(x, rng, x[None, :])}
     monkeypatch.setattr(gssbo.portfolio.lattice, "ENTRIES", 8 * SPACE.dim)
     monkeypatch.setattr(gssbo.portfolio.lattice, "LEAST", 6)
-    drawn = [{row.tobytes() for row in lattice.beside(x, rng)} for _ in range(60)]
+    drawn = [{row.tobytes() for row in lattice.beside(x, rng, x[None, :])} for _ in range(60)]
     assert all(each <= every for each in drawn)
     assert min(map(len, drawn)) >= 8 - 4 and max(map(len, drawn)) <= 8  # those that are x itself are left out
     assert set.union(*drawn) == every
     monkeypatch.setattr(gssbo.portfolio.lattice, "ENTRIES", 0)
-    assert 1 < len(lattice.beside(x, rng)) <= 6
+    assert 1 < len(lattice.beside(x, rng, x[None, :])) <= 6
 
 
 def test_a_category_of_thousands_of_values_takes_no_square_of_them():
@@ -81,7 +81,16 @@ def test_a_category_of_thousands_of_values_takes_no_square_of_them():
     lattice = Lattice(space)
     assert len(pickle.dumps(lattice)) < 1_000_000
     x = space.place(np.array([[0.5, 0.5]]))[0]
-    assert lattice.beside(x, np.random.default_rng(0)).size < 11_000_000
+    assert lattice.beside(x, np.random.default_rng(0), x[None, :]).size < 11_000_000
+
+
+def test_of_a_choice_among_very_many_those_that_are_known_and_others_are_beside_a_point():
+    space = Space({"c": [f"v{i}" for i in range(5_000)], "b": bool})
+    rng = np.random.default_rng(0)
+    known = space.place(rng.random((50, 2)))
+    found = [point["c"] for point in space.show(space.from_unit(Lattice(space).beside(known[0], rng, known)))]
+    assert {point["c"] for point in space.show(space.from_unit(known))} <= set(found)
+    assert len(set(found)) > 250 and len(found) < 350
 
 
 def test_a_climb_ends_higher_and_where_nothing_is_known():

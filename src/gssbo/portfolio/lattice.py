@@ -25,6 +25,7 @@ from gssbo.space.parameter import Discrete
 __all__ = ["Lattice", "unknown"]
 
 FEW = 12  # values of a parameter that are chosen among; more are steps on a scale
+MANY = 256  # values of a parameter from which so many are tried beside those that the model knows
 CHANGES = np.array([0.0, 1.0, 2.0, 4.0])  # choices that a candidate makes anew, on average
 ROUNDS = 4  # of single changes
 ENTRIES, LEAST = 10_000_000, 100  # of the points beside one, and of these at the least
@@ -71,9 +72,13 @@ class Lattice:
             candidates[:, columns] = np.where(anew[:, None], drawn, centre[columns])
         return np.ascontiguousarray(self._space.project(candidates))
 
-    def beside(self, x: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """Points (n, D) that differ from x (D,) in one choice or by one step: all of them, or some of very many."""
-        counts = [*(k for _, _, k in self._choices), *(2 for _ in self._steps)]
+    def beside(self, x: FloatArray, rng: np.random.Generator, known: FloatArray) -> FloatArray:
+        """Points (n, D) that differ from x (D,) in one choice or by one step: all of them, or some of very many.
+
+        Of a choice among very many those of the known points (m, D), and others at random.
+        """
+        options = [self._options(columns, number, k, known, rng) for columns, number, k in self._choices]
+        counts = [*map(len, options), *(2 for _ in self._steps)]
         most = max(ENTRIES // len(x), LEAST)
         chosen = (
             np.arange(sum(counts)) if sum(counts) <= most else np.sort(rng.choice(sum(counts), most, replace=False))
@@ -82,13 +87,19 @@ class Lattice:
         edges = np.cumsum([0, *counts])
         rows = [slice(*np.searchsorted(chosen, [start, stop])) for start, stop in pairwise(edges)]
         codes = [chosen[each] - start for each, start in zip(rows, edges, strict=False)]
-        for (columns, number, _), each, code in zip(self._choices, rows, codes, strict=False):
-            found[each, columns] = self._values(number, code)
+        for (columns, number, _), option, each, code in zip(self._choices, options, rows, codes, strict=False):
+            found[each, columns] = self._values(number, option[code])
         n = len(self._choices)
         for (column, step), each, code in zip(self._steps, rows[n:], codes[n:], strict=True):
             found[each, column] = np.clip(x[column] + np.array([-step, step])[code], 0.0, 1.0)
         points = self._space.project(found)
         return np.ascontiguousarray(points[(points != x).any(axis=1)])
+
+    def _options(self, columns: slice, number: int, k: int, known: FloatArray, rng: np.random.Generator) -> IndexArray:
+        """Codes (m,) that a parameter of k values is changed to."""
+        if k <= MANY:
+            return np.arange(k)
+        return np.union1d(self._space.kinds[number].decode(known[:, columns]), rng.integers(k, size=MANY))
 
     def _values(self, number: int, codes: IndexArray) -> FloatArray:
         """Columns (n, q) of values of a parameter; kept for all k values of one, they would be k^2 numbers."""
@@ -113,7 +124,7 @@ class Lattice:
         x = start
         value = float(improvement.at(x[None, :])[0])
         for _ in range(ROUNDS):
-            others = self.open(self.beside(x, rng), known)
+            others = self.open(self.beside(x, rng, improvement.gp.X_train_), known)
             if len(others) == 0:
                 break
             scores = improvement.at(others)

@@ -15,15 +15,20 @@ import numpy as np
 from gssbo._keywords import with_checked_fields
 from gssbo._text import brief, listed
 from gssbo._typing import FloatArray, IndexArray
+from gssbo.space.pairs import Pairs
 from gssbo.space.parameter import Column, Discrete, Misfit, builtin, fresh, set_all
 
 __all__ = ["Categorical"]
+
+MANY = 256  # values, of which each has a column of its own
 
 
 @with_checked_fields
 @dataclass(frozen=True)
 class Categorical(Discrete):
     """One of several values without an order: any two are equally far apart, so renaming or reordering changes nothing.
+
+    Of more than 256 nearly all are so, and their order says which are nearer.
 
     A list of values among bounds is the same.
 
@@ -77,8 +82,9 @@ class Categorical(Discrete):
 
     @property
     def n_columns(self) -> int:
-        """Columns of the model's cube: one a category, but one for two and none for one."""
-        return len(self.values) if len(self.values) > 2 else len(self.values) - 1
+        """Columns of the model's cube: one a category, none for one, one for two, and fewer for more than 256."""
+        k = len(self.values)
+        return self._pairs.n_columns if k > MANY else k if k > 2 else k - 1
 
     @property
     def limits(self) -> str:
@@ -117,7 +123,12 @@ class Categorical(Discrete):
         return np.asarray(codes, dtype=np.int64)
 
     def encode(self, column: Column) -> FloatArray:
-        """Columns (n, n_columns) of the unit cube: one a category, 1 / sqrt(2) high; 0 or 1 where there are two."""
+        """Columns (n, n_columns) of the unit cube: one a category, 1 / sqrt(2) high; 0 or 1 where there are two.
+
+        Those of very many are `Pairs`.
+        """
+        if len(self.values) > MANY:
+            return self._pairs.encode(column)
         if len(self.values) == 2:
             return column.astype(np.float64)[:, None]
         unit = np.zeros((len(column), len(self.values)))
@@ -125,11 +136,17 @@ class Categorical(Discrete):
         return unit
 
     def decode(self, unit: FloatArray) -> Column:
-        """The category of the highest column, the first of equals."""
+        """The category of the highest column, the first of equals; of very many the nearest."""
+        if len(self.values) > MANY:
+            return self._pairs.decode(unit)
         if len(self.values) == 2:
             codes: Column = (unit[:, 0] >= 0.5).astype(np.int64)
             return codes
         return np.asarray(np.argmax(unit, axis=1), dtype=np.int64)
+
+    @cached_property
+    def _pairs(self) -> Pairs:
+        return Pairs(len(self.values))
 
     @property
     def largest(self) -> float:
@@ -138,7 +155,11 @@ class Categorical(Discrete):
 
     def numbers(self, column: Column) -> FloatArray:
         """The categories that are numbers; NaN for the others."""
-        return np.array([_float(value) if _is_real(value) else math.nan for value in self.values])[column]
+        return self._floats[column]
+
+    @cached_property
+    def _floats(self) -> FloatArray:
+        return np.array([_float(value) if _is_real(value) else math.nan for value in self.values])
 
 
 def _distinct(values: tuple[Any, ...]) -> dict[Any, int]:

@@ -13,7 +13,9 @@ every integer equally often, and the model sees nothing but integers.
 A category is one of k columns ("one-hot"), 1 / sqrt(2) high: any two categories are a distance of 1 apart, as two ends
 of a side are, so none is nearer to one than to another, and renaming or reordering them changes nothing. Each column
 has its own lengthscale, so a fit can set one category apart from all others. Two categories need one column, 0 or 1,
-and a parameter of a single value none.
+and a parameter of a single value none. More than 256 share 128 columns, or as many as two square roots of their
+number, in which nearly all are a distance of 1 apart (`gssbo.space.pairs`): 10,000 columns would take a second or two
+a suggestion, and 80 kB an observation.
 """
 
 from __future__ import annotations

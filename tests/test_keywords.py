@@ -75,10 +75,12 @@ def test_a_gaussian_process_names_itself_and_the_likely_keyword(wrong, meant):
 @pytest.mark.parametrize("name", ["noise_std", "noise", "sem"])
 @pytest.mark.parametrize("call", [gssbo.Optimizer, lambda bounds, **options: gssbo.minimize(bowl, bounds, **options)])
 def test_known_noise_is_sent_where_it_is_taken(call, name):
-    with pytest.raises(TypeError, match=f"'{name}': .* goes to `tell` or `tell_prior` of an Optimizer, as noise_std$"):
+    with pytest.raises(TypeError, match=f"'{name}': .* goes to `tell` or .* `fit` of a GaussianProcess, as noise_std$"):
         call([(0, 1)], **{name: 0.1})
     with pytest.raises(TypeError, match="'sem': did you mean 'noise_std'"):
         gssbo.Optimizer([(0, 1)]).tell([0.5], 1.0, sem=0.1)
+    with pytest.raises(TypeError, match=r"'noise_std': .* `fit` of a GaussianProcess"):  # not its `noise`, a variance
+        gssbo.GaussianProcess(noise_std=0.1)
 
 
 @pytest.mark.parametrize("name", ["polish", "updating", "integrality"])

@@ -73,7 +73,8 @@ ATTRIBUTES = {
 
 ELSEWHERE = dict.fromkeys(
     ("noise_std", "noise", "sem", "yerr"),
-    "noise is found by the model, and what is known of it goes to `tell` or `tell_prior` of an Optimizer, as noise_std",
+    "noise is found by the model, and what is known of it goes to `tell` or `tell_prior` of an Optimizer, or to `fit` "
+    "of a GaussianProcess, as noise_std",
 )  # what others have in other places
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -132,10 +133,10 @@ def hint(name: str, known: tuple[str, ...]) -> str:
     >>> hint("seed", ("bounds", "rng")), hint("betta", ("beta",)), hint("kappa", ("beta",))
     (": did you mean 'rng'?", ": did you mean 'beta'?", '')
     """
+    if name in ELSEWHERE and "noise_std" not in known:
+        return f": {ELSEWHERE[name]}"
     meant = likely(name, known)
-    if meant is not None:
-        return f": did you mean {meant!r}?"
-    return f": {ELSEWHERE[name]}" if name in ELSEWHERE else ""
+    return "" if meant is None else f": did you mean {meant!r}?"
 
 
 def likely(name: str, known: tuple[str, ...]) -> str | None:

@@ -15,7 +15,7 @@ import gssbo
 sys.path.insert(0, str(Path(__file__).parents[1]))  # `bench` is no part of the package
 
 from bench.arena import __main__ as commands
-from bench.arena import figure, methods, plan, results, rows, standing, versus
+from bench.arena import figure, methods, plan, repeats, results, rows, standing, versus
 from bench.arena import table as tables
 from bench.arena.objective import Objective
 from bench.arena.problems import bbob_names, find_problem, packages_for
@@ -404,3 +404,33 @@ def test_a_comparison_of_cumulative_regrets_after_the_design():
     assert not found.worse
     assert not versus.compare([8.0, 9.0, 10.0], [2.0, 4.0, 6.0]).high < 0.0
     assert "| p | 4 ± 2 (3) | 9 ± 1 (3) | 0.444, better" in versus.table(runs, ["p"], "a", ["b"])
+
+
+def test_runs_made_again_are_held_against_the_record(tmp_path, capsys):
+    def run(seed, end, seconds):
+        return {
+            **{"problem": "p", "method": "m", "seed": seed, "n_evals": 20, "at": [1, 7], "best": [4.0, end]},
+            **{"simple": {"20": end}, "cumulative": {"20": 9.0}, "seconds": {"20": seconds}},
+        }
+
+    record = [run(0, 3.0, 1.0), run(1, 1.5, 1.0), run(0, 2.0, 1.0)]  # of seed 0 the last counts
+    found = repeats.compare([run(0, 2.0, 5.0), run(1, 1.0, 1.0), run(2, 2.0, 1.0)], record)
+    assert [len(group) for group in found] == [1, 1, 1]
+    assert found.same[0]["seed"] == 0
+    assert repeats.report(found).splitlines()[2:] == [
+        "| m | 20 | 1 | 1 | 1 |",
+        "",
+        "- p m seed 1: simple regret 1 (cumulative 9) on record 1.5 (cumulative 9)",
+    ]
+    for name in repeats.NUMBERS:
+        changed = run(0, 2.0, 1.0)
+        changed[name] = {"20": 9.5} if isinstance(changed[name], dict) else [1, 8]
+        assert repeats.compare([changed], record).changed
+
+    again, old = tmp_path / "again.jsonl", tmp_path / "old.jsonl"
+    results.append(again, run(0, 2.0, 5.0))
+    results.append(old, run(0, 2.0, 1.0))
+    assert commands.main(["repeated", str(again), "--record", str(old)]) == 0
+    assert "| m | 20 | 1 | 0 | 0 |" in capsys.readouterr().out
+    results.append(again, run(0, 1.0, 5.0))
+    assert commands.main(["repeated", str(again), "--record", str(old)]) == 1

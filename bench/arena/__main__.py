@@ -1,4 +1,4 @@
-"""The arena's commands: ``python -m bench.arena run``, ``collect``, ``table``, ``plot``; see bench/README.md."""
+"""The arena's commands, ``python -m bench.arena run`` and others; see bench/README.md."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..searches import Spent
-from . import rows, versus
+from . import repeats, rows, versus
 from .figure import draw
 from .methods import Method, find
 from .objective import Objective
@@ -95,6 +95,13 @@ def against(options: argparse.Namespace) -> int:
     return 0
 
 
+def repeated(options: argparse.Namespace) -> int:
+    """Print whether runs made again have the numbers on record; the exit status is 1 where one has not."""
+    found = repeats.compare(load(options.again), load(options.record))
+    print(repeats.report(found), end="")
+    return 1 if found.changed else 0
+
+
 def plot(options: argparse.Namespace) -> int:
     """Draw the figure."""
     runs = load(options.results)
@@ -167,6 +174,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     duel.add_argument("--others", type=lambda text: text.split(","), required=True, help="methods, separated by commas")
     duel.add_argument("--problem", type=problems, default=list(rows.PAPER), help=groups)
     duel.set_defaults(command=against)
+
+    same = commands.add_parser("repeated", help="say whether runs made again have the numbers on record")
+    same.add_argument("again", type=Path, nargs="+", help="files or folders of runs made again")
+    same.add_argument("--record", type=Path, nargs="+", default=[FOLDER], help="default: bench/results/arena")
+    same.set_defaults(command=repeated)
 
     options = parser.parse_args(arguments)
     if options.command is run and options.options and not options.label:

@@ -426,6 +426,9 @@ def test_runs_made_again_are_held_against_the_record(tmp_path, capsys):
         changed = run(0, 2.0, 1.0)
         changed[name] = {"20": 9.5} if isinstance(changed[name], dict) else [1, 8]
         assert repeats.compare([changed], record).changed
+    more = run(0, 2.0, 1.0)
+    more["simple"]["10"] = 4.0  # a checkpoint that was not looked at when the record was made
+    assert repeats.compare([more], record).same
 
     again, old = tmp_path / "again.jsonl", tmp_path / "old.jsonl"
     results.append(again, run(0, 2.0, 5.0))

@@ -14,7 +14,8 @@ __all__ = ["NUMBERS", "Repeats", "compare", "report"]
 Run = Mapping[str, Any]
 
 NUMBERS = ("simple", "cumulative", "at", "best")
-"""Keys whose values must be equal; seconds, versions and machines differ from run to run."""
+"""Keys whose values must be equal, the first two at every checkpoint that both runs have; seconds, versions and
+machines differ from run to run."""
 
 
 class Repeats(NamedTuple):
@@ -43,11 +44,18 @@ def compare(again: Iterable[Run], record: Iterable[Run]) -> Repeats:
         old = recorded.get(key(run))
         if old is None:
             found.new.append(run)
-        elif all(run[name] == old[name] for name in NUMBERS):
+        elif all(_equal(run[name], old[name]) for name in NUMBERS):
             found.same.append(run)
         else:
             found.changed.append((run, old))
     return found
+
+
+def _equal(value: Any, old: Any) -> bool:
+    """Whether two curves are equal, or two mappings at the keys that both have: old records lack some checkpoints."""
+    if isinstance(value, Mapping):
+        return all(value[mark] == old[mark] for mark in value.keys() & old.keys())
+    return bool(value == old)
 
 
 def report(found: Repeats) -> str:
